@@ -1,0 +1,93 @@
+"""Documents that are JSON lines: one message, or one row of a log, on each line.
+
+Knows: which rows carry a message; how to write the kept ones back in their places.
+
+Must not know: what a message means.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockstitch.document.base import Document, encoded, same
+from lockstitch.document.jsontext import Reparse, decode
+from lockstitch.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["from_lines", "is_lines"]
+
+
+def is_lines(body: bytes) -> bool:
+    """Tell JSON lines from one document: the first line is complete and something follows it."""
+    first, _, rest = body.lstrip().partition(b"\n")
+    if not rest.strip():
+        return False
+    try:
+        msgspec.json.decode(first)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def from_lines(data: bytes, *, text: bool) -> Document:
+    """Read one message from each line; rows that carry none stay where they are."""
+    lines = data.splitlines(keepends=True)
+    natives: list[Any] = []
+    at: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        native = _line(line, number)
+        if native is not None:
+            natives.append(native)
+            at.append(number - 1)
+    if not natives:
+        raise FormatError("no line holds a message")
+    places = {id(native): place for native, place in zip(natives, at, strict=True)}
+    carried = set(at)
+
+    def rebuild(changed: Sequence[Any]) -> Any:
+        if same(changed, natives):
+            joined = data
+        else:
+            joined = b"".join(_merge(lines, changed, places, carried))
+        return joined.decode("utf-8", "surrogatepass") if text else joined
+
+    return Document(natives=natives, path="lines", context={}, rebuild=rebuild)
+
+
+def _line(line: bytes, number: int) -> Any:
+    """Return the message on a line, or `None` for a row that carries none."""
+    try:
+        value = decode(line.strip(), Any)
+        raw = msgspec.Raw(line.strip())
+    except Reparse:
+        raw = value = json.loads(line)
+    except FormatError as error:
+        raise FormatError(str(error), where=f"line {number}") from None
+    if isinstance(value, dict):
+        return raw
+    # Rows of [operation, payload]: the streamed events are the record, the sent ones repeat them.
+    match value:
+        case [str() as operation, dict() as event] if operation.endswith(".stream"):
+            return event
+        case _:
+            return None
+
+
+def _merge(
+    lines: list[bytes], changed: Sequence[Any], places: dict[int, int], carried: set[int]
+) -> Iterable[bytes]:
+    """Write the kept lines back in their places; rows that carry no message stay."""
+    kept = {places[id(native)] for native in changed if id(native) in places}
+    for number, line in enumerate(lines):
+        if number in kept or number not in carried:
+            yield line
+    for native in changed:
+        if id(native) not in places:
+            yield encoded(native) + b"\n"

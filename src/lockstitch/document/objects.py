@@ -1,0 +1,77 @@
+"""Documents that are Python objects: lists of messages, and request bodies that wrap one.
+
+Knows: under which keys request bodies, logs and recorded exchanges keep the list.
+
+Must not know: JSON, or what a message means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lockstitch.document.base import Document
+from lockstitch.errors import FormatError
+
+__all__ = ["find_list", "from_list", "from_mapping"]
+
+# Where request bodies, logs and exports keep the list.
+LIST_KEYS = ("messages", "input")
+# A recorded exchange keeps the request body under this key.
+NESTED = "request"
+
+
+def from_list(source: Iterable[Any]) -> Document:
+    """Take a list as it is; anything else that can be gone through becomes one."""
+    natives = source if isinstance(source, (list, tuple)) else list(source)
+    return Document(natives=natives, path="messages", context={}, rebuild=list)
+
+
+def from_mapping(body: Mapping[str, Any]) -> Document:
+    """Find the list in a request body and keep what stands around it."""
+    path, found = find_list(body)
+    *outer, key = path.split(".")
+    request = body
+    for step in outer:
+        request = request[step]
+    context = {name: value for name, value in request.items() if name != key}
+    text = isinstance(found, str)
+    natives = [{"role": "user", "content": found}] if text else found
+
+    def rebuild(changed: Sequence[Any]) -> dict[str, Any]:
+        if text and len(changed) == 1 and changed[0] is natives[0]:
+            return dict(body)
+        inner = {**request, key: list(changed)}
+        for depth in range(len(outer), 0, -1):
+            holder: Any = body
+            for step in outer[: depth - 1]:
+                holder = holder[step]
+            inner = {**holder, outer[depth - 1]: inner}
+        return inner
+
+    return Document(natives=natives, path=path, context=context, rebuild=rebuild)
+
+
+def find_list(body: Mapping[str, Any]) -> tuple[str, Any]:
+    """Find the list in a request body; a bare string input is a list of one."""
+    held = [
+        key
+        for key in LIST_KEYS
+        if isinstance(body.get(key), (list, tuple))
+        or (key == "input" and isinstance(body.get(key), str))
+    ]
+    if len(held) > 1:
+        raise FormatError(
+            f"the object holds {' and '.join(map(repr, held))}: hand over the list you mean"
+        )
+    if held:
+        return held[0], body[held[0]]
+    nested = body.get(NESTED)
+    if isinstance(nested, Mapping):
+        path, found = find_list(nested)
+        return f"{NESTED}.{path}", found
+    shown = ", ".join(sorted(map(str, body))[:12]) or "no keys at all"
+    raise FormatError(
+        f"no list of messages found: looked for {' and '.join(map(repr, LIST_KEYS))}, "
+        f"the object has {shown}"
+    )

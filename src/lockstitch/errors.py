@@ -1,0 +1,151 @@
+"""Every error that Lockstitch raises, and whose fault each one is.
+
+    LockstitchError
+    ├── FormatError           the input is not what its format says      .where
+    │   ├── UnknownFormat     no known format fits                       .known
+    │   └── AmbiguousFormat   more than one format fits                  .candidates
+    ├── InvalidHistory        rules are broken and the caller insisted   .report
+    ├── CannotFit             the smallest window is over the limit      .needed .limit .floor
+    ├── PlanMismatch          a plan made for other messages
+    └── MissingExtra          an optional package is not installed       .extra
+
+Wrong arguments stay `TypeError` and `ValueError`: they are mistakes in the caller's code, not
+states of a conversation. Every message says what was found, where (`messages[3].content[1]`) and
+what to do about it.
+
+This module knows nothing of the rest of the package; anything may import it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockstitch.plan import FloorItem
+    from lockstitch.rules.report import Report
+
+__all__ = [
+    "AmbiguousFormat",
+    "CannotFit",
+    "FormatError",
+    "InvalidHistory",
+    "LockstitchError",
+    "MissingExtra",
+    "PlanMismatch",
+    "UnknownFormat",
+]
+
+
+class LockstitchError(Exception):
+    """The base of every error that is about a conversation rather than about a call.
+
+    >>> issubclass(CannotFit, LockstitchError)
+    True
+    """
+
+
+class FormatError(LockstitchError):
+    """The input is not what its format says it is.
+
+    Args:
+        message: what was found and what to do.
+        where: the place, as a path into what was handed over (`messages[3].content[1]`), a byte
+            offset or a line; empty when the whole input is meant.
+
+    >>> str(FormatError("expected an object, found a number", where="messages[3]"))
+    'messages[3]: expected an object, found a number'
+    """
+
+    def __init__(self, message: str, *, where: str = "") -> None:
+        self.where = where
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class UnknownFormat(FormatError):
+    """No known format fits the messages.
+
+    >>> UnknownFormat("nothing fits", known=("openai-chat",)).known
+    ('openai-chat',)
+    """
+
+    def __init__(self, message: str, *, where: str = "", known: Sequence[str] = ()) -> None:
+        self.known = tuple(known)
+        super().__init__(message, where=where)
+
+
+class AmbiguousFormat(FormatError):
+    """More than one format fits, and the answers would differ, so nothing was guessed.
+
+    Args:
+        candidates: one pair for each format that fits: its name and the place that speaks for it.
+
+    >>> error = AmbiguousFormat([("openai-chat", "messages[1]"), ("anthropic", "messages[2]")])
+    >>> error.candidates[0]
+    ('openai-chat', 'messages[1]')
+    """
+
+    def __init__(self, candidates: Sequence[tuple[str, str]]) -> None:
+        self.candidates = tuple(candidates)
+        seen = ", ".join(f"{name} (see {where})" for name, where in self.candidates)
+        names = " or ".join(f'format="{name}"' for name, _ in self.candidates)
+        super().__init__(f"more than one format fits: {seen}. Name the one you mean: {names}.")
+
+
+class InvalidHistory(LockstitchError):
+    """The history breaks rules of the profile, and the caller asked for an error.
+
+    Args:
+        report: the whole finding; `report.violations` lists each breach with its place.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__(report.summary())
+
+
+class CannotFit(LockstitchError):
+    """The smallest window worth sending is larger than the limit.
+
+    Args:
+        needed: size of that smallest window, in `unit`, `reserve` included.
+        limit: the limit that was asked for, in `unit`.
+        floor: what the window must hold: positions, sizes, and why each is needed.
+        unit: `messages`, `tokens` or `chars`.
+
+    >>> error = CannotFit(needed=120, limit=100, unit="tokens", floor=())
+    >>> error.needed, error.limit
+    (120, 100)
+    """
+
+    def __init__(
+        self, *, needed: int, limit: int, unit: str, floor: Sequence[FloorItem] = ()
+    ) -> None:
+        self.needed = needed
+        self.limit = limit
+        self.unit = unit
+        self.floor = tuple(floor)
+        parts = "; ".join(item.describe(unit) for item in self.floor)
+        super().__init__(
+            f"the limit is {limit} {unit}, the smallest window that keeps what must stay needs "
+            f"{needed}{': ' + parts if parts else ''}. Raise the limit, or choose "
+            'on_overflow="smallest" to get that window anyway, or on_overflow="empty" to get none.'
+        )
+
+
+class PlanMismatch(LockstitchError):
+    """A plan was applied to messages other than those it was made for."""
+
+
+class MissingExtra(LockstitchError):
+    """A feature needs a package that is not installed.
+
+    >>> str(MissingExtra("langchain", package="langchain-core"))
+    "langchain-core is not installed: pip install 'lockstitch[langchain]'"
+    """
+
+    def __init__(self, extra: str, *, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(f"{package} is not installed: pip install 'lockstitch[{extra}]'")

@@ -1,0 +1,413 @@
+"""The facade: what a caller asks of a history, in one call each.
+
+Knows: how to open what the caller handed over, find its format, ask the layers below, and hand back
+the caller's own kind of thing. Checks every argument before anything is read.
+
+Must not know: how anything is decided.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from lockstitch.document import Document, open_document
+from lockstitch.formats import FORMATS, Format, detect, get_format, is_distinct
+from lockstitch.grouping import Group, group, ties_for
+from lockstitch.measure.counters import Sizer, sizer_for
+from lockstitch.measure.limits import TOKENS, Limits
+from lockstitch.plan import Plan, Size, apply_plan, fingerprint
+from lockstitch.rules.check import check_transcript
+from lockstitch.rules.profiles import get_profile
+from lockstitch.strategies.planner import Outcome, Request, plan_edits
+from lockstitch.transcript import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from lockstitch.rules.report import Report
+
+__all__ = ["apply", "check", "dump", "groups", "load", "plan", "trim"]
+
+Cut = Literal["groups", "prefix"]
+Overflow = Literal["raise", "smallest", "empty"]
+
+# What an empty list is read as: it is an empty list in every format.
+_EMPTY = "openai-chat"
+
+
+def load(source: Any, *, format: str | None = None) -> Transcript:
+    """Open a history in any of the known formats.
+
+    Args:
+        source: a list of messages (dicts, SDK objects, LangChain messages), a request body that
+            holds one, JSON text or bytes of these, JSON lines, a path or an open file.
+        format: the name of the format; found by shape when it is not given.
+
+    Returns:
+        A transcript. Nothing is copied; a message is looked into when something is asked of it.
+
+    Raises:
+        FormatError: the source holds no list of messages; `UnknownFormat` and `AmbiguousFormat`
+            when no format or more than one fits.
+
+    >>> [message.role for message in load([{"role": "user", "content": "hi"}])]
+    ['user']
+    """
+    return _Opened(source, format, whole=True).transcript
+
+
+def dump(source: Any, *, format: str | None = None) -> Any:
+    """Write a history back as what it came from: law one, `dump(load(x)) == x`.
+
+    Text comes back as text, bytes as bytes, a request body as a request body.
+
+    >>> dump('[ {"role":"user","content":"1.10"} ]')
+    '[ {"role":"user","content":"1.10"} ]'
+    """
+    opened = _Opened(source, format, whole=True)
+    return opened.document.rebuild(opened.document.natives)
+
+
+def groups(source: Any, *, format: str | None = None, profile: str = "portable") -> list[Group]:
+    """Return the atomic units of a history: what is kept or dropped together.
+
+    Args:
+        source: as for `load`, or a transcript.
+        format: as for `load`.
+        profile: some targets bind more together than others.
+
+    >>> from lockstitch.testing import call, result, user
+    >>> [unit.members for unit in groups([user("hi"), call("c1"), result("c1")])]
+    [(0,), (1, 2)]
+    """
+    transcript = source if isinstance(source, Transcript) else load(source, format=format)
+    rules = get_profile(profile)
+    ties = ties_for(
+        transcript, whole_response=rules.whole_response, bound_system=rules.bound_system
+    )
+    facts = transcript.facts_from(0)
+    return group(facts, 0, ties, detail=False).all(facts)
+
+
+def check(
+    source: Any,
+    *,
+    profile: str = "portable",
+    tail: Literal["open", "closed"] = "open",
+    format: str | None = None,
+) -> Report:
+    """Find what a target would refuse in a history. Changes nothing.
+
+    Args:
+        source: as for `load`. With a request body, what stands around the list is taken into
+            account (`previous_response_id` and `conversation` hold earlier calls).
+        profile: the acceptance rules to check against.
+        tail: `open` while tools run: a call at the end may still lack its result; `closed` when
+            the model is about to be called.
+        format: as for `load`.
+
+    >>> from lockstitch.testing import result, user
+    >>> report = check([user("hi"), result("call_1")], profile="openai-chat")
+    >>> report.ok, report.violations[0].rule, report.violations[0].path
+    (False, 'oc-tool-needs-call', 'messages[1].content')
+    """
+    if tail not in {"open", "closed"}:
+        raise ValueError(f'tail must be "open" or "closed", got {tail!r}')
+    rules = get_profile(profile)
+    transcript = source if isinstance(source, Transcript) else load(source, format=format)
+    return check_transcript(transcript, rules, tail=tail)
+
+
+def trim(
+    source: Any,
+    *,
+    max_messages: int | None = None,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    trim_to: int | None = None,
+    profile: str = "portable",
+    format: str | None = None,
+    cut: Cut = "groups",
+    pins: Collection[int] = (),
+    counter: Any = None,
+    reserve: int = 0,
+    floor: bool = True,
+    on_overflow: Overflow = "raise",
+) -> Any:
+    """Cut a history to a limit so that the target accepts what is kept.
+
+    Whole groups go, oldest first. The system part, pins, the newest user message, calls that still
+    wait for a result and the newest complete group stay. Nothing is changed in place; kept messages
+    are the caller's own objects.
+
+    Args:
+        source: as for `load`.
+        max_messages: most messages in all, the system part included. `None` is unlimited, 0 keeps
+            nothing; likewise for the other limits.
+        max_tokens: most tokens, counted by `counter`; `system` and `tools` of a request body count.
+        max_chars: most characters of text.
+        trim_to: once the limit is passed, cut to this instead; keeps the prompt prefix stable for
+            longer.
+        profile: the acceptance rules of the target.
+        format: as for `load`.
+        cut: `groups` drops whole groups and may leave holes; `prefix` drops everything before one
+            legal boundary.
+        pins: positions that stay, with what belongs to them.
+        counter: `None` for the upper edge of a calibrated estimate, `"bytes"` for the sure bound,
+            an object with `count(text)`, a callable over one message, or a list of sizes.
+        reserve: tokens kept free for the completion.
+        floor: `False` protects nothing but the pins.
+        on_overflow: what to do when the floor is over the limit: `raise`, return the `smallest`
+            window anyway, or an `empty` one.
+
+    Returns:
+        What was handed over with fewer messages: a list for a list, a request body for a request
+        body, text for text.
+
+    Raises:
+        CannotFit: the floor is over the limit; it carries `needed`, `limit` and `floor`.
+        FormatError: as for `load`.
+        TypeError, ValueError: an argument is not what it must be.
+
+    >>> from lockstitch.testing import assistant, call, result, user
+    >>> history = [user("1"), call("a"), result("a"), assistant("2"), user("3"), assistant("4")]
+    >>> [message["role"] for message in trim(history, max_messages=5)]
+    ['user', 'assistant']
+    """
+    ask = _request(
+        max_messages,
+        max_tokens,
+        max_chars,
+        trim_to,
+        profile,
+        cut,
+        tuple(pins),
+        reserve,
+        floor,
+        on_overflow,
+    )
+    opened = _Opened(source, format)
+    outcome, _ = opened.decide(ask, counter)
+    natives = opened.transcript.natives
+    kept: list[Any] = []
+    for edit in outcome.edits:
+        if edit.action == "keep":
+            kept += natives[edit.start : edit.stop]
+    return opened.document.rebuild(kept)
+
+
+def plan(
+    source: Any,
+    *,
+    max_messages: int | None = None,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    trim_to: int | None = None,
+    profile: str = "portable",
+    format: str | None = None,
+    cut: Cut = "groups",
+    pins: Collection[int] = (),
+    counter: Any = None,
+    reserve: int = 0,
+    floor: bool = True,
+    on_overflow: Overflow = "raise",
+) -> Plan:
+    """Decide what `trim` would do, as data: what stays, what goes, and why.
+
+    Takes the arguments of `trim` and raises what it raises.
+
+    >>> from lockstitch.testing import assistant, user
+    >>> decision = plan([user("1"), assistant("2"), user("3")], max_messages=1)
+    >>> decision.kept, decision.dropped, decision.edits[0].reason
+    ([2], [0, 1], 'oldest')
+    """
+    ask = _request(
+        max_messages,
+        max_tokens,
+        max_chars,
+        trim_to,
+        profile,
+        cut,
+        tuple(pins),
+        reserve,
+        floor,
+        on_overflow,
+    )
+    opened = _Opened(source, format)
+    outcome, sizers = opened.decide(ask, counter)
+    return _as_plan(opened.transcript, ask, outcome, sizers)
+
+
+def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
+    """Carry out a plan on the messages it was made for.
+
+    Returns:
+        What was handed over with the messages that the plan keeps.
+
+    Raises:
+        PlanMismatch: these are other messages.
+
+    >>> from lockstitch.testing import assistant, user
+    >>> history = [user("1"), assistant("2"), user("3")]
+    >>> apply(plan(history, max_messages=1), history) == history[2:]
+    True
+    """
+    opened = _Opened(source, format or decision.format)
+    return opened.document.rebuild(apply_plan(decision, opened.transcript))
+
+
+def _request(*arguments: Any) -> Request:
+    """Check the arguments; those that were checked before are not checked again."""
+    try:
+        return _checked(*arguments)
+    except TypeError:
+        # What cannot be hashed is wrong somewhere; the plain check says where.
+        return _checked.__wrapped__(*arguments)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _checked(
+    max_messages: int | None,
+    max_tokens: int | None,
+    max_chars: int | None,
+    trim_to: int | None,
+    profile: str,
+    cut: Cut,
+    pins: tuple[int, ...],
+    reserve: int,
+    floor: bool,
+    on_overflow: Overflow,
+) -> Request:
+    if cut not in {"groups", "prefix"}:
+        raise ValueError(f'cut must be "groups" or "prefix", got {cut!r}')
+    if on_overflow not in {"raise", "smallest", "empty"}:
+        raise ValueError(f'on_overflow must be "raise", "smallest" or "empty", got {on_overflow!r}')
+    if type(floor) is not bool:
+        raise TypeError(f"floor must be True or False, got {floor!r}")
+    return Request(
+        limits=Limits(
+            max_messages=max_messages,
+            max_tokens=max_tokens,
+            max_chars=max_chars,
+            trim_to=trim_to,
+            reserve=reserve,
+        ),
+        profile=get_profile(profile),
+        cut=cut,
+        pins=frozenset(pins),
+        floor=floor,
+        on_overflow=on_overflow,
+    )
+
+
+class _Opened:
+    """A source that was opened: its document, its transcript, and how sure the format is."""
+
+    __slots__ = ("document", "source", "sure", "transcript")
+
+    def __init__(self, source: Any, format: str | None, *, whole: bool = False) -> None:
+        if isinstance(source, Transcript):
+            self.document = Document(
+                natives=source.natives, path=source.path, context=source.context, rebuild=list
+            )
+            self.transcript = source
+            self.sure = True
+            return
+        self.document = document = open_document(source)
+        found, self.sure = _find_format(document, format, whole=whole)
+        self.transcript = Transcript(
+            document.natives, found, context=document.context, path=document.path
+        )
+
+    def decide(self, ask: Request, counter: Any) -> tuple[Outcome, list[Sizer]]:
+        """Plan, and plan again should a message turn up that shows the format to be another."""
+        transcript = self.transcript
+        count = len(transcript)
+        pins = _positions(ask.pins, count) if ask.pins else ask.pins
+        if pins is not ask.pins:
+            ask = Request(
+                limits=ask.limits,
+                profile=ask.profile,
+                cut=ask.cut,
+                pins=pins,
+                floor=ask.floor,
+                on_overflow=ask.on_overflow,
+            )
+        if not self.sure:
+            self._settle(ask)
+            transcript = self.transcript
+        sizers = [
+            sizer_for(transcript, unit, counter if unit == TOKENS else None)
+            for unit in ask.limits.units
+        ]
+        return plan_edits(transcript, ask, sizers), sizers
+
+    def _settle(self, ask: Request) -> None:
+        """Look at the messages that a window can come from, when only a sample was seen."""
+        transcript = self.transcript
+        reach = ask.limits.max_messages
+        first = 0 if reach is None else max(0, len(transcript) - 2 * reach)
+        for native in transcript.natives[first:]:
+            other = is_distinct(native, transcript.format)
+            if other is not None:
+                self.transcript = Transcript(
+                    transcript.natives, other, context=transcript.context, path=transcript.path
+                )
+                return
+
+
+def _find_format(document: Document, name: str | None, *, whole: bool) -> tuple[Format, bool]:
+    if name is not None:
+        return get_format(name), True
+    if not document.natives:
+        return FORMATS[_EMPTY], True
+    among = None
+    hint = None
+    if document.path.endswith("input"):
+        among = [form for form in FORMATS.values() if "input" in form.keys]
+    elif document.context:
+        hint = next(
+            (
+                form.name
+                for form in FORMATS.values()
+                if any(key in document.context for key in form.system_keys)
+            ),
+            None,
+        )
+    return detect(document.natives, among=among, hint=hint, path=document.path, whole=whole)
+
+
+def _positions(pins: Collection[int], count: int) -> frozenset[int]:
+    """Check pinned positions; negative ones count from the end, as everywhere in Python."""
+    found: set[int] = set()
+    for pin in pins:
+        if type(pin) is not int:
+            raise TypeError(f"pins must be positions, got {pin!r}")
+        if not -count <= pin < count:
+            raise ValueError(f"pin {pin} is outside the history of {count} messages")
+        found.add(pin % count)
+    return frozenset(found)
+
+
+def _as_plan(
+    transcript: Transcript, ask: Request, outcome: Outcome, sizers: Sequence[Sizer]
+) -> Plan:
+    kept = sum(edit.count for edit in outcome.edits if edit.action == "keep")
+    changed_from = next((edit.start for edit in outcome.edits if edit.action == "drop"), kept)
+    after = dict(outcome.after)
+    tokens = next((sizer for sizer in sizers if sizer.unit == TOKENS), None)
+    limits = ask.limits
+    return Plan(
+        format=transcript.format.name,
+        profile=ask.profile.name,
+        length=len(transcript),
+        edits=tuple(outcome.edits),
+        before=Size(len(transcript)),
+        after=Size(kept, after.get("tokens"), after.get("chars")),
+        limit={unit: limit for unit in limits.units if (limit := limits.limit(unit)) is not None},
+        changed_from=changed_from,
+        counter=tokens.counter if tokens else None,
+        counter_kind=tokens.kind if tokens else None,
+        fingerprint=fingerprint(transcript, outcome.edits),
+    )

@@ -1,0 +1,1 @@
+"""Measures: how large a message is, in messages, characters and tokens."""

@@ -1,0 +1,99 @@
+"""Limits: how large a window may be. Values that refuse nonsense when they are built.
+
+Knows: the three units and what a limit means everywhere: `None` is unlimited, 0 keeps nothing.
+Must not know: messages, counters, strategies.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+__all__ = ["CHARS", "MESSAGES", "TOKENS", "Limits"]
+
+MESSAGES: Final = "messages"
+TOKENS: Final = "tokens"
+CHARS: Final = "chars"
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of a window.
+
+    Args:
+        max_messages: most messages, `None` for no bound, 0 to keep nothing.
+        max_tokens: most tokens, likewise.
+        max_chars: most characters, likewise.
+        trim_to: where a cut stops once a limit is passed, in the unit of the only limit set; the
+            limit itself by default.
+        reserve: tokens (or characters, where only those are bounded) kept free for the completion
+            and for what the request carries beside the messages.
+
+    Raises:
+        TypeError: a value is no plain integer (bool, float and str are refused).
+        ValueError: a value is negative, or goes with no limit.
+
+    >>> Limits(max_messages=50).units
+    ('messages',)
+    """
+
+    max_messages: int | None = None
+    max_tokens: int | None = None
+    max_chars: int | None = None
+    trim_to: int | None = None
+    reserve: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is None and name != "reserve":
+                continue
+            if type(value) is not int:
+                raise TypeError(f"{name} must be an integer{_unless(name)}, got {value!r}")
+            if value < 0:
+                raise ValueError(f"{name} must not be negative, got {value}{_hint(name)}")
+        units = self.units
+        if self.trim_to is not None:
+            if len(units) != 1:
+                raise ValueError("trim_to goes with exactly one limit: its unit would be unclear")
+            limit = self.limit(units[0])
+            if limit is not None and self.trim_to > limit:
+                raise ValueError(f"trim_to ({self.trim_to}) must not exceed the limit ({limit})")
+        if self.reserve and not (self.max_tokens is not None or self.max_chars is not None):
+            raise ValueError("reserve goes with max_tokens or max_chars")
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that are bounded."""
+        pairs = ((MESSAGES, self.max_messages), (TOKENS, self.max_tokens), (CHARS, self.max_chars))
+        return tuple(unit for unit, limit in pairs if limit is not None)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether a limit of 0 asks for an empty window."""
+        return self.max_messages == 0 or self.max_tokens == 0 or self.max_chars == 0
+
+    def limit(self, unit: str) -> int | None:
+        """Return the limit in a unit, as it was asked for."""
+        return {MESSAGES: self.max_messages, TOKENS: self.max_tokens, CHARS: self.max_chars}[unit]
+
+    def room(self, unit: str) -> int:
+        """Return what the messages may take in a unit: the limit less the reserve."""
+        limit = self.limit(unit)
+        if limit is None:
+            raise ValueError(f"no limit is set in {unit}")
+        reserved = unit == TOKENS or (unit == CHARS and self.max_tokens is None)
+        return limit - self.reserve if reserved else limit
+
+    def target(self, unit: str) -> int:
+        """Return where a cut stops in a unit: `trim_to` or the room there is."""
+        room = self.room(unit)
+        return room if self.trim_to is None else min(self.trim_to, room)
+
+
+def _unless(name: str) -> str:
+    return "" if name == "reserve" else " or None"
+
+
+def _hint(name: str) -> str:
+    return "; 0 keeps nothing, None is unlimited" if name.startswith("max_") else ""

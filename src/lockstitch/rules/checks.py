@@ -1,0 +1,62 @@
+"""Checks: every predicate by the name the catalogue uses.
+
+A check takes a `View` of the history and yields `Finding`s; which rule a finding belongs to, how
+grave it is and what the provider says is the catalogue's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from lockstitch.facts import CLIENT_FAMILIES
+from lockstitch.rules import checks_content as content
+from lockstitch.rules import checks_links as links
+from lockstitch.rules import checks_list as shape
+from lockstitch.rules.view import Finding, View
+
+__all__ = ["CHECKS", "Check"]
+
+Check = Callable[[View], Iterator[Finding]]
+
+
+def _among(
+    check: Callable[[View, tuple[str, ...] | None], Iterator[Finding]], *families: str
+) -> Check:
+    return lambda view: check(view, families)
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "blank_text": content.blank_text,
+    "displaced_result": links.displaced_result,
+    "duplicate_item": shape.duplicate_item,
+    "duplicate_result": links.duplicate_result,
+    "empty_content": content.empty_content,
+    "empty_message": content.empty_message,
+    "empty_text_block": content.empty_text_block,
+    "empty_tool_calls": content.empty_tool_calls,
+    "first_not_user": shape.first_not_user,
+    "lone_reasoning": shape.lone_reasoning,
+    "lone_surrogate": content.lone_surrogate,
+    "no_messages": shape.no_messages,
+    "null_content": content.null_content,
+    "orphan_approval": links.orphan_approval,
+    "orphan_client_result": _among(links.orphans, *CLIENT_FAMILIES),
+    "orphan_result": links.orphans,
+    "orphan_server_result": _among(links.orphans, "server", "mcp"),
+    "partly_answered_batch": links.partly_answered_batch,
+    "repeated_id_in_turn": links.repeated_id_in_turn,
+    "result_before_call": links.result_before_call,
+    "result_not_first": content.result_not_first,
+    "system_first": shape.system_first,
+    "system_misplaced": shape.system_misplaced,
+    "unanswered_call": links.unanswered,
+    "unanswered_computer": _among(links.unanswered, "computer"),
+    "unanswered_custom": _among(links.unanswered, "custom"),
+    "unanswered_function": _among(links.unanswered, "function", "tool_search"),
+    "unanswered_local_shell": _among(links.unanswered, "local_shell"),
+    "unanswered_mcp": _among(links.unanswered, "mcp"),
+    "unanswered_server": _among(links.unanswered, "server"),
+    "unanswered_shell": _among(links.unanswered, "shell", "apply_patch"),
+    "unsigned_thinking": content.unsigned_thinking,
+}

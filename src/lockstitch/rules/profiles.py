@@ -1,0 +1,81 @@
+"""Profiles: the acceptance rules of one target, as far as they bear on decisions. Data.
+
+Knows: what each target demands of a window's first message, of the distance between a call and its
+result, and of what must stay together. The rules themselves, with texts and sources, are in
+`catalog`; a rule names the profiles that it belongs to.
+
+Must not know: formats, checks.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+__all__ = ["PROFILES", "Profile", "get_profile"]
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """The acceptance rules of one target.
+
+    Args:
+        name: how it is asked for.
+        title: what it stands for.
+        start: `user` where the first message after the system part must be a user's, else `any`.
+        adjacency: how close a result must stand to its call: `message` (only other results
+            between), `run` (only other results between the joined assistant turn and it), or
+            `order` (anywhere after it).
+        whole_response: all items of one response are kept or dropped together.
+        bound_system: a system message inside the list is bound to its neighbours.
+    """
+
+    name: str
+    title: str
+    start: str = "any"
+    adjacency: str = "message"
+    whole_response: bool = False
+    bound_system: bool = False
+
+
+PROFILES: Final[dict[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="portable",
+            title="what every provider accepts",
+            start="user",
+            whole_response=True,
+            bound_system=True,
+        ),
+        Profile(name="openai-chat", title="OpenAI Chat Completions"),
+        Profile(
+            name="openai-responses",
+            title="OpenAI Responses",
+            adjacency="order",
+            whole_response=True,
+        ),
+        Profile(
+            name="anthropic",
+            title="Anthropic Messages",
+            adjacency="run",
+            bound_system=True,
+        ),
+    )
+}
+
+
+def get_profile(name: str) -> Profile:
+    """Return a profile by its name.
+
+    Raises:
+        ValueError: no profile has that name.
+
+    >>> get_profile("portable").start
+    'user'
+    """
+    try:
+        return PROFILES[name]
+    except (KeyError, TypeError):
+        known = ", ".join(PROFILES)
+        raise ValueError(f"no profile is called {name!r}; there are: {known}") from None

@@ -1,0 +1,44 @@
+"""A rule: one demand of one or more targets, as a value.
+
+Must not know: any rule in particular.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["ANSWER", "HOME", "Rule"]
+
+# The repairs of a call without a result, and of a result without a call, least loss first.
+ANSWER = ("restore", "synthesize", "drop")
+HOME = ("restore", "demote", "drop")
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One acceptance rule.
+
+    Args:
+        id: its name in reports.
+        profiles: the profiles it belongs to.
+        title: the demand in a few words.
+        statement: the demand in full.
+        error: the provider's own text, empty where none is known.
+        source: where the rule is known from.
+        status: `docs`, `issue`, `code` or `inferred`.
+        severity: `error` or `warning`.
+        check: the name of the check that finds a breach.
+        formats: the formats in which it can be broken; empty for any.
+        repairs: what mends it, least loss first.
+    """
+
+    id: str
+    profiles: tuple[str, ...]
+    title: str
+    statement: str
+    error: str = ""
+    source: str = ""
+    status: str
+    severity: str = "error"
+    check: str
+    formats: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()

@@ -1,0 +1,114 @@
+"""The view of a history that checks look at, and the findings they make.
+
+Knows: facts, groups and parts, each looked up once; how near a result stands to its call.
+
+Must not know: rules, or what is looked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lockstitch.facts import ASSISTANT, OTHER, REQUEST, RESULT, SYSTEM, TOOL, USER
+from lockstitch.transcript import Approval, ApprovalRequest, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lockstitch.facts import Facts
+    from lockstitch.grouping import Groups
+    from lockstitch.pairing import Occurrence, Tie
+    from lockstitch.transcript import Part, Transcript
+
+__all__ = ["Finding", "View"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One breach: at which message, at which of its places, and in words what it is."""
+
+    index: int
+    message: str
+    path: str = ""
+    related: tuple[int, ...] = ()
+
+
+class View:
+    """A history as checks see it: facts, groups and parts, each looked up once.
+
+    Args:
+        transcript: the messages.
+        groups: their groups, over the whole list.
+        adjacency: `message`, `run` or `order`, as a profile demands and the format allows.
+        closed: whether the model is about to be called, so that nothing may be left open.
+    """
+
+    def __init__(
+        self, transcript: Transcript, groups: Groups, *, adjacency: str, closed: bool
+    ) -> None:
+        self.transcript = transcript
+        self.groups = groups
+        self.facts: list[Facts] = transcript.facts_from(0)
+        self.adjacency = adjacency
+        self.closed = closed
+        self._parts: dict[int, tuple[Part, ...]] = {}
+        self._runs: dict[int, int] = {}
+        self._speakers = self._who_spoke_before()
+
+    def parts(self, index: int) -> tuple[Part, ...]:
+        """Return the parts of one message."""
+        found = self._parts.get(index)
+        if found is None:
+            found = self._parts[index] = self.transcript.format.parts(
+                self.transcript.natives[index]
+            )
+        return found
+
+    def place(self, index: int, ordinal: int) -> str:
+        """Return the path of one link inside its message."""
+        linking = [part for part in self.parts(index) if _links(part)]
+        return linking[ordinal].path if ordinal < len(linking) else ""
+
+    def _who_spoke_before(self) -> list[int]:
+        """For each position, the last message before it that is no bare answer."""
+        before: list[int] = []
+        last = -1
+        run, spoken = 0, False
+        for index, fact in enumerate(self.facts):
+            before.append(last)
+            role = fact.role
+            if role == ASSISTANT:
+                run += not spoken
+                self._runs[index] = run
+            if role in {ASSISTANT, USER, TOOL}:
+                spoken = role == ASSISTANT
+            if role in {TOOL, OTHER} or (role == SYSTEM and self.adjacency == "run"):
+                continue
+            last = index
+        return before
+
+    def near(self, call: Occurrence, answer: int) -> bool:
+        """Whether a result stands close enough to its call."""
+        if self.adjacency == "order" or call.message == answer:
+            return True
+        speaker = self._speakers[answer]
+        # In the joined view any assistant message of the same run is the same turn.
+        joined = self.adjacency == "run" and self._runs.get(speaker) == self._runs.get(call.message)
+        return speaker == call.message or joined
+
+    def unanswered(self) -> Iterator[Occurrence]:
+        """Yield the calls that lack a result and may not lack it."""
+        for call, answerable in self.groups.pairing.waiting():
+            if call.link.kind != REQUEST and (self.closed or not answerable):
+                yield call
+
+    def results(self) -> Iterator[Tie]:
+        """Yield how each result came out."""
+        return (tie for tie in self.groups.pairing.ties if tie.link.kind == RESULT)
+
+
+def _links(part: Part) -> bool:
+    if isinstance(part, ToolCall):
+        return not part.hosted
+    return isinstance(part, (ToolResult, ApprovalRequest, Approval))

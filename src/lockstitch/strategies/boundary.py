@@ -1,0 +1,86 @@
+"""The prefix cut: one legal boundary, everything before it goes, the floor excepted.
+
+Knows: where a boundary is legal (no group astride it, a first message the profile takes) and how to
+move it past damage when nothing else is protected.
+
+Must not know: how the floor was found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lockstitch.facts import USER
+from lockstitch.rules.check import check_transcript
+from lockstitch.transcript import Transcript
+
+if TYPE_CHECKING:
+    from lockstitch.strategies.planner import Window
+
+__all__ = ["prefix_cut"]
+
+
+def prefix_cut(window: Window) -> int | None:
+    """Keep everything from the earliest legal boundary that fits.
+
+    Returns an earlier start to try from, or `None` when the decision is made.
+    """
+    boundaries, full = _boundaries(window)
+    if not full and window.start > 0:
+        return window.start - 1
+    if not boundaries:
+        return None
+    best = boundaries[-1]
+    if not window.request.floor:
+        best = _past_damage(window, boundaries)
+    for position in range(best, window.count):
+        name = window.groups.name_of(position)
+        window.add(name, "recent")
+    if best != boundaries[-1]:
+        for position in range(boundaries[-1], best):
+            window.gone[window.groups.name_of(position)] = "damaged"
+    return None
+
+
+def _boundaries(window: Window) -> tuple[list[int], bool]:
+    """List the legal boundaries that fit, the latest first, and whether a limit ended the list."""
+    found: list[int] = []
+    measures = window.budget.measures
+    used = [measure.used for measure in measures]
+    # What stands before the boundary and stays (the floor) is what the window starts with.
+    anchor = window.first_kept()
+    wants_user = window.request.profile.start == "user"
+    earliest = window.count
+    for position in range(window.count - 1, window.start - 1, -1):
+        name = window.groups.name_of(position)
+        if name not in window.keep:
+            earliest = min(earliest, name)
+            for at, measure in enumerate(measures):
+                used[at] += measure.sizer.size(position)
+                if used[at] > measure.target:
+                    return found, True
+        starts = anchor < position or not wants_user or window.role(position) == USER
+        if earliest >= position and starts:
+            found.append(position)
+    return found, False
+
+
+def _past_damage(window: Window, boundaries: list[int]) -> int:
+    """Move the boundary behind the last breach of a rule, if anything is left there.
+
+    With the floor off nothing is protected, damage neither: what is left is what the provider
+    takes, down to nothing where the newest message itself is broken.
+    """
+    best = boundaries[-1]
+    transcript = window.transcript
+    while True:
+        kept = Transcript(transcript.natives[best:], transcript.format, context=transcript.context)
+        report = check_transcript(kept, window.request.profile)
+        broken = [violation.index for violation in report.errors]
+        if not broken:
+            return best
+        behind = best + max(broken)
+        later = [boundary for boundary in boundaries if boundary > behind]
+        if not later:
+            return window.count
+        best = later[-1]

@@ -1,0 +1,210 @@
+"""Values: messages and their parts, and the transcript that holds them in order.
+
+Knows: what a conversation is made of. Parts hold references into the native message, never copies
+of its text; `native` is the caller's own object, or the raw bytes it was read from.
+
+Must not know: any format's field names, any rule, any limit. Identity is the position in the
+transcript: ids repeat, are missing, and get rewritten.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockstitch.facts import FINAL, Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lockstitch.formats.base import Format
+
+__all__ = [
+    "Approval",
+    "ApprovalRequest",
+    "Media",
+    "Message",
+    "Opaque",
+    "Part",
+    "Provenance",
+    "Reasoning",
+    "Text",
+    "ToolCall",
+    "ToolResult",
+    "Transcript",
+]
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an opaque value comes from; it is valid only there.
+
+    >>> Provenance(provider="anthropic", model="claude-sonnet-4-5").endpoint is None
+    True
+    """
+
+    provider: str | None = None
+    model: str | None = None
+    endpoint: str | None = None
+
+
+class Text(msgspec.Struct, frozen=True):
+    """Text, or `None` where the format says null.
+
+    >>> Text("hello").text
+    'hello'
+    """
+
+    text: str | None
+    path: str = ""
+
+
+class Reasoning(msgspec.Struct, frozen=True):
+    """The model's reasoning: readable text, an opaque payload, or both.
+
+    `sealed` is the signature or encrypted content; it is kept exact or dropped whole.
+    """
+
+    text: str = ""
+    sealed: str | None = None
+    id: str | None = None
+    path: str = ""
+    provenance: Provenance | None = None
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A call. `arguments` is as the format has it: the written text, or the object.
+
+    `hosted` calls are run by the provider inside its own response.
+    """
+
+    family: str
+    id: str | None
+    name: str | None
+    arguments: Any = None
+    path: str = ""
+    alias: str | None = None
+    hosted: bool = False
+
+
+class ToolResult(msgspec.Struct, frozen=True):
+    """An answer to a call. `content` is the native value: text, or a list of blocks."""
+
+    family: str
+    id: str | None
+    content: Any = None
+    name: str | None = None
+    path: str = ""
+    is_error: bool = False
+    state: str = FINAL
+
+
+class ApprovalRequest(msgspec.Struct, frozen=True):
+    """A call that waits for a person; `call_id` is the id of the embedded call, if it has one."""
+
+    id: str | None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: Any = None
+    path: str = ""
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """A person's decision about an approval request."""
+
+    id: str | None
+    approved: bool = True
+    path: str = ""
+
+
+class Media(msgspec.Struct, frozen=True):
+    """An image, a document, sound. `encoded` counts the characters of inline data, 0 for a link."""
+
+    kind: str
+    media_type: str | None = None
+    encoded: int = 0
+    path: str = ""
+
+
+class Opaque(msgspec.Struct, frozen=True):
+    """A part of a type this version does not know. It groups, it counts, it round-trips."""
+
+    type: str
+    value: Any = None
+    path: str = ""
+
+
+Part = Text | Reasoning | ToolCall | ToolResult | ApprovalRequest | Approval | Media | Opaque
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message: its role, its parts, and the native object they refer to."""
+
+    role: str
+    parts: tuple[Part, ...]
+    native: Any
+
+
+class Transcript:
+    """An ordered list of messages in one format, read lazily.
+
+    The natives are the caller's own sequence: it is neither copied nor changed, and a message is
+    looked into only when something is asked of it, so work on the tail costs the tail.
+
+    Args:
+        natives: the messages as they were handed over.
+        format: the format they are in.
+        context: the request around the list (`system`, `tools`, `previous_response_id`, ...),
+            empty when only a list was given.
+        path: how the list is named in reports, `messages` or `input`.
+    """
+
+    __slots__ = ("_facts", "_start", "context", "format", "natives", "path")
+
+    def __init__(
+        self,
+        natives: Sequence[Any],
+        format: Format,
+        *,
+        context: Mapping[str, Any] | None = None,
+        path: str = "messages",
+    ) -> None:
+        self.natives = natives
+        self.format = format
+        self.context: Mapping[str, Any] = context or {}
+        self.path = path
+        # Facts of a suffix, [_start, len). Decisions grow it towards the front as they need.
+        self._facts: list[Facts] = []
+        self._start = len(natives)
+
+    def __len__(self) -> int:
+        return len(self.natives)
+
+    def __iter__(self) -> Iterator[Message]:
+        return (self.message(index) for index in range(len(self.natives)))
+
+    def facts_at(self, index: int) -> Facts:
+        """Return the facts of one message."""
+        if index >= self._start:
+            return self._facts[index - self._start]
+        return self.format.facts(self.natives[index])
+
+    def facts_from(self, start: int) -> list[Facts]:
+        """Return the facts of the messages from `start` on. The list must not be changed."""
+        if start != self._start:
+            facts = self.format.facts
+            if start > self._start:
+                return self._facts[start - self._start :]
+            self._facts[:0] = [facts(native) for native in self.natives[start : self._start]]
+            self._start = start
+        return self._facts
+
+    def message(self, index: int) -> Message:
+        """Return one message with its parts."""
+        native = self.natives[index]
+        return Message(self.facts_at(index).role, self.format.parts(native), native)
+
+    @property
+    def server_held(self) -> bool:
+        """Whether the provider holds an earlier part of this conversation."""
+        return bool(self.context.get("previous_response_id") or self.context.get("conversation"))

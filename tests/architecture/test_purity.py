@@ -1,0 +1,108 @@
+"""The core decides; it does not read, write, wait, ask the time or roll dice.
+
+import-linter says the same with a list of what is forbidden. This is the other way round: a list
+of what is allowed, so that nothing slips in because nobody thought of forbidding it.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+# The edges: they may do I/O. Everything else in the package is core.
+EDGES = {"__main__", "cli", "integrations", "service", "stores", "testing"}
+
+ALLOWED = {
+    "__future__",
+    "base64",
+    "binascii",
+    "bisect",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "lockstitch",
+    "math",
+    "msgspec",
+    "operator",
+    "re",
+    "string",
+    "types",
+    "typing",
+}
+
+# Only where the package's own version is looked up, and only when it is asked for.
+ALLOWED_IN_INIT = ALLOWED | {"importlib.metadata"}
+
+# Built-in functions that reach outside, or that would get round the list above.
+FORBIDDEN_CALLS = {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
+
+
+def _core_files(package: Path) -> Iterator[Path]:
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).with_suffix("").parts[0] not in EDGES:
+            yield path
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every module that is imported anywhere in a file, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                yield node.lineno, "lockstitch"
+            elif node.module == "importlib":
+                for alias in node.names:
+                    yield node.lineno, f"importlib.{alias.name}"
+            else:
+                yield node.lineno, node.module or ""
+
+
+def _is_allowed(name: str, allowed: set[str]) -> bool:
+    return name in allowed or name.partition(".")[0] in {"lockstitch", "msgspec"}
+
+
+def test_the_core_imports_nothing_that_does_io(package: Path):
+    found = []
+    for path in _core_files(package):
+        allowed = ALLOWED_IN_INIT if path == package / "__init__.py" else ALLOWED
+        found += [
+            f"{path.relative_to(package)}:{line} imports {name}"
+            for line, name in _imports(ast.parse(path.read_text(encoding="utf-8")))
+            if not _is_allowed(name, allowed)
+        ]
+    assert not found, "\n".join(found)
+
+
+def test_the_core_calls_nothing_that_reaches_outside(package: Path):
+    found = [
+        f"{path.relative_to(package)}:{node.lineno} calls {node.func.id}()"
+        for path in _core_files(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in FORBIDDEN_CALLS
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_there_is_a_core_to_look_at(package: Path):
+    assert any(_core_files(package))
+
+
+def test_an_import_hidden_in_a_function_is_found():
+    tree = ast.parse("def f():\n    from os.path import join\n    import socket, time\n")
+    assert [name for _, name in _imports(tree)] == ["os.path", "socket", "time"]
+
+
+def test_the_metadata_of_packages_is_read_in_one_place_only():
+    spellings = ast.parse("import importlib.metadata\nfrom importlib import metadata\n")
+    for _, name in _imports(spellings):
+        assert _is_allowed(name, ALLOWED_IN_INIT)
+        assert not _is_allowed(name, ALLOWED)
