@@ -10,7 +10,7 @@ Must not know: terminals, files, how a decision was reached.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -22,19 +22,18 @@ from lockstitch.measure.counters import BYTES, ESTIMATE, sizer_for, texts_of
 from lockstitch.measure.limits import CHARS, TOKENS
 from lockstitch.plan import REASONS, Plan, Size, apply_plan
 from lockstitch.rules.profiles import get_profile
-from lockstitch.rules.report import Report
+from lockstitch.rules.report import Report, Violation
 from lockstitch.transcript import Media, Transcript
 
 if TYPE_CHECKING:
-    from lockstitch.measure.counters import Sizer
     from lockstitch.transcript import Part
 
 __all__ = [
     "Explanation",
-    "FindingRow",
     "MessageRow",
     "RangeRow",
     "cells_of",
+    "document_of",
     "explain",
     "preview",
     "render_json",
@@ -44,22 +43,20 @@ __all__ = [
 ]
 
 PREVIEW: Final = 40
-# A plan's size follows what it keeps, but a reader's patience does not: past this many ranges, text
-# and table show the first and the last ones. JSON has them all.
+# A plan's size follows what it keeps, a reader's patience does not: past this many rows, text and
+# table show the first and the last ranges. JSON has them all.
 MOST_RANGES: Final = 200
 
+_PAST: Final = {"keep": "kept", "drop": "dropped"}
 _SURE: Final = {
-    "exact": "as counted by {counter}",
-    "estimate": "{counter}: the upper edge of an estimate, rarely exceeded",
-    "bound": "{counter}: an upper bound, never exceeded",
+    "exact": "as counted by {}",
+    "estimate": "by {}, the upper edge of an estimate, rarely exceeded",
+    "bound": "by {}, an upper bound, never exceeded",
 }
 
 
-class RangeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of a stretch of messages, `[start, stop)`, and why.
-
-    `tokens` and `chars` are known where the plan was explained with its messages.
-    """
+class RangeRow(msgspec.Struct, frozen=True):
+    """What becomes of the messages in `[start, stop)`, and why."""
 
     action: str
     start: int
@@ -69,7 +66,7 @@ class RangeRow(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class MessageRow(msgspec.Struct, frozen=True, kw_only=True):
+class MessageRow(msgspec.Struct, frozen=True):
     """What becomes of one message, and why.
 
     `group` is the first position of its group and `state` that group's state; `tokens` is there
@@ -89,33 +86,22 @@ class MessageRow(msgspec.Struct, frozen=True, kw_only=True):
     preview: str
 
 
-class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One violation, ready to be shown. `index` is -1 where the list as a whole is meant."""
-
-    index: int
-    path: str
-    severity: str
-    rule: str
-    message: str
-    provider_error: str
-    source: str
-    preview: str = ""
-
-
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to say about a plan or a report.
 
     Args:
-        kind: `ranges` and `messages` are about a plan, `findings` about a report.
+        kind: `ranges` and `messages` are about a plan, `violations` about a report.
         summary: all of it in one line.
-        head: what is true of the whole, by name; the keys of the JSON document.
-        rows: one for each range, message or finding.
+        head: what is true of the whole; keys of the JSON document.
+        rows: one for each range, message or violation.
+        previews: how the messages begin that violations are about, where the messages were given.
     """
 
-    kind: Literal["ranges", "messages", "findings"]
+    kind: Literal["ranges", "messages", "violations"]
     summary: str
     head: dict[str, Any]
-    rows: Sequence[RangeRow | MessageRow | FindingRow]
+    rows: Sequence[RangeRow | MessageRow | Violation]
+    previews: Mapping[int, str] = {}
 
 
 def explain(
@@ -130,7 +116,7 @@ def explain(
     Args:
         subject: a plan or a report.
         messages: the messages it was made for, in any form that `load` takes. A plan is then
-            explained message by message instead of range by range, and a finding shows the
+            explained message by message instead of range by range, and a violation shows the
             beginning of the message it is about.
         as_: `text` for aligned plain text, `table` for a Markdown table, `json` for a document.
         format: the format of the messages; that of the subject by default.
@@ -165,76 +151,70 @@ def rows_of(
     >>> rows_of(check([user()])).summary
     '1 message in 1 group: accepted by portable (format openai-chat)'
     """
-    if not isinstance(subject, (Plan, Report)):
+    # Told by what it is, not by its annotation: callers without a type checker get it wrong too.
+    if not isinstance(subject, (Plan, Report)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"expected a Plan or a Report, got {type(subject).__name__}")
     transcript = None if messages is None else _opened(messages, format or subject.format)
     if isinstance(subject, Report):
-        return _findings(subject, transcript)
-    if transcript is None:
-        return _ranges(subject)
-    return _messages(subject, transcript)
+        return _of_report(subject, transcript)
+    return _by_range(subject) if transcript is None else _by_message(subject, transcript)
 
 
-def _opened(messages: Any, format_name: str) -> Transcript:
+def _opened(messages: Any, name: str) -> Transcript:
     if isinstance(messages, Transcript):
         return messages
     document = open_document(messages)
     return Transcript(
-        document.natives, get_format(format_name), context=document.context, path=document.path
+        document.natives, get_format(name), context=document.context, path=document.path
     )
 
 
 # --- a plan ---------------------------------------------------------------------------------------
 
 
-def _ranges(plan: Plan) -> Explanation:
+def _by_range(plan: Plan) -> Explanation:
     rows = [
         RangeRow(
-            action=_PAST[edit.action],
-            start=edit.start,
-            stop=edit.stop,
-            messages=edit.count,
-            reason=edit.reason,
-            why=REASONS[edit.reason],
+            _PAST[edit.action], edit.start, edit.stop, edit.count, edit.reason, REASONS[edit.reason]
         )
         for edit in plan.edits
     ]
     return Explanation(
-        kind="ranges", summary=_plan_summary(plan, plan.before), head=_plan_head(plan), rows=rows
+        kind="ranges",
+        summary=_plan_summary(plan, plan.before),
+        head=_plan_head(plan, plan.before),
+        rows=rows,
     )
 
 
-_PAST: Final = {"keep": "kept", "drop": "dropped"}
-
-
-def _messages(plan: Plan, transcript: Transcript) -> Explanation:
+def _by_message(plan: Plan, transcript: Transcript) -> Explanation:
     apply_plan(plan, transcript)  # refuses messages that the plan was not made for
-    profile = get_profile(plan.profile)
+    rules = get_profile(plan.profile)
     ties = ties_for(
-        transcript, whole_response=profile.whole_response, bound_system=profile.bound_system
+        transcript, whole_response=rules.whole_response, bound_system=rules.bound_system
     )
     groups = group(transcript.facts_from(0), 0, ties)
     chars = sizer_for(transcript, CHARS)
-    tokens = _token_sizer(plan, transcript)
-    rows: list[MessageRow] = []
-    for edit in plan.edits:
-        for position in range(edit.start, edit.stop):
-            name = groups.name_of(position)
-            rows.append(
-                MessageRow(
-                    position=position,
-                    action=_PAST[edit.action],
-                    pinned=edit.reason == "pinned",
-                    role=transcript.facts_at(position).role,
-                    group=name,
-                    state=groups.state_of(name),
-                    chars=chars.size(position),
-                    tokens=tokens.size(position) if tokens else None,
-                    reason=edit.reason,
-                    why=REASONS[edit.reason],
-                    preview=preview(transcript, position),
-                )
-            )
+    # Counted again as the plan counted, where its counter is one that is known by name.
+    named = plan.counter in {ESTIMATE.name, BYTES.name}
+    tokens = sizer_for(transcript, TOKENS, plan.counter) if named else None
+    rows = [
+        MessageRow(
+            position,
+            _PAST[edit.action],
+            edit.reason == "pinned",
+            transcript.facts_at(position).role,
+            groups.name_of(position),
+            groups.state_of(groups.name_of(position)),
+            chars.size(position),
+            tokens.size(position) if tokens else None,
+            edit.reason,
+            REASONS[edit.reason],
+            preview(transcript, position),
+        )
+        for edit in plan.edits
+        for position in range(edit.start, edit.stop)
+    ]
     before = Size(
         plan.length,
         tokens.around + sum(row.tokens or 0 for row in rows) if tokens else None,
@@ -243,19 +223,12 @@ def _messages(plan: Plan, transcript: Transcript) -> Explanation:
     return Explanation(
         kind="messages",
         summary=_plan_summary(plan, before),
-        head={**_plan_head(plan), "before": msgspec.to_builtins(before)},
+        head=_plan_head(plan, before),
         rows=rows,
     )
 
 
-def _token_sizer(plan: Plan, transcript: Transcript) -> Sizer | None:
-    """Count again as the plan counted, where its counter is one that is known by name."""
-    if plan.counter in {ESTIMATE.name, BYTES.name}:
-        return sizer_for(transcript, TOKENS, plan.counter)
-    return None
-
-
-def _plan_head(plan: Plan) -> dict[str, Any]:
+def _plan_head(plan: Plan, before: Size) -> dict[str, Any]:
     kept = plan.after.messages
     return {
         "format": plan.format,
@@ -263,10 +236,10 @@ def _plan_head(plan: Plan) -> dict[str, Any]:
         "length": plan.length,
         "kept": kept,
         "dropped": plan.length - kept,
-        "limit": dict(plan.limit),
+        "limit": plan.limit,
         "counter": plan.counter,
         "counter_kind": plan.counter_kind,
-        "before": msgspec.to_builtins(plan.before),
+        "before": msgspec.to_builtins(before),
         "after": msgspec.to_builtins(plan.after),
         "changed_from": plan.changed_from,
     }
@@ -276,20 +249,16 @@ def _plan_summary(plan: Plan, before: Size) -> str:
     kept, length = plan.after.messages, plan.length
     if kept == length:
         said = f"kept all {count(length, 'message')}"
-    elif not kept:
-        said = f"kept none of {count(length, 'message')}"
     else:
-        said = f"kept {kept:,} of {count(length, 'message')}, dropped {length - kept:,}"
+        said = f"kept {kept or 'none':,} of {count(length, 'message')}, dropped {length - kept:,}"
     for unit in (TOKENS, CHARS):
-        now: int | None = getattr(plan.after, unit)
-        was: int | None = getattr(before, unit)
-        if now is not None and (kept or now):
-            said += f", {now:,}{f' of {was:,}' if was is not None else ''} {unit}"
+        was, now = getattr(before, unit), getattr(plan.after, unit)
+        if now is not None:
+            said += f", {now:,}{'' if was is None else f' of {was:,}'} {unit}"
     limits = ", ".join(f"{limit:,} {unit}" for unit, limit in plan.limit.items())
-    details = [f"limit: {limits}"] if limits else ["no limit"]
-    if plan.counter is not None and plan.counter_kind is not None:
-        sure = _SURE.get(plan.counter_kind, "{counter}: " + plan.counter_kind)
-        details.append(f"tokens {sure.format(counter=plan.counter)}")
+    details = [f"limit: {limits}" if limits else "no limit"]
+    if plan.counter is not None:
+        details.append("tokens " + _SURE.get(plan.counter_kind or "", "by {}").format(plan.counter))
     details.append(f"profile {plan.profile}, format {plan.format}")
     return f"{said} ({'; '.join(details)})"
 
@@ -297,28 +266,20 @@ def _plan_summary(plan: Plan, before: Size) -> str:
 # --- a report -------------------------------------------------------------------------------------
 
 
-def _findings(report: Report, transcript: Transcript | None) -> Explanation:
-    shown: dict[int, str] = {}
-    if transcript is not None:
-        places = {found.index for found in report.violations}
-        shown = {at: preview(transcript, at) for at in places if 0 <= at < len(transcript)}
-    rows = [
-        FindingRow(
-            index=found.index,
-            path=found.path,
-            severity=found.severity,
-            rule=found.rule,
-            message=found.message,
-            provider_error=found.provider_error,
-            source=found.source,
-            preview=shown.get(found.index, ""),
-        )
-        for found in report.violations
-    ]
+def _of_report(report: Report, transcript: Transcript | None) -> Explanation:
+    places = {found.index for found in report.violations} if transcript is not None else ()
     errors = len(report.errors)
+    warnings = len(report.violations) - errors
+    if errors:
+        verdict = f"refused by {report.profile}, {count(errors, 'error')}"
+        verdict += f" and {count(warnings, 'warning')}" if warnings else ""
+    else:
+        verdict = f"accepted by {report.profile}"
+        verdict += f", with {count(warnings, 'warning')}" if warnings else ""
+    size = f"{count(report.messages, 'message')} in {count(report.groups, 'group')}"
     return Explanation(
-        kind="findings",
-        summary=_report_summary(report, errors),
+        kind="violations",
+        summary=f"{size}: {verdict} (format {report.format})",
         head={
             "ok": report.ok,
             "profile": report.profile,
@@ -326,22 +287,11 @@ def _findings(report: Report, transcript: Transcript | None) -> Explanation:
             "messages": report.messages,
             "groups": report.groups,
             "errors": errors,
-            "warnings": len(rows) - errors,
+            "warnings": warnings,
         },
-        rows=rows,
+        rows=report.violations,
+        previews={at: preview(transcript, at) for at in places if transcript and at >= 0},
     )
-
-
-def _report_summary(report: Report, errors: int) -> str:
-    warnings = len(report.violations) - errors
-    said = f"{count(report.messages, 'message')} in {count(report.groups, 'group')}: "
-    if errors:
-        said += f"refused by {report.profile}, {count(errors, 'error')}"
-        said += f" and {count(warnings, 'warning')}" if warnings else ""
-    else:
-        said += f"accepted by {report.profile}"
-        said += f", with {count(warnings, 'warning')}" if warnings else ""
-    return f"{said} (format {report.format})"
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -357,102 +307,88 @@ def count(number: int, noun: str) -> str:
 
 
 def preview(transcript: Transcript, position: int, width: int = PREVIEW) -> str:
-    """Show the beginning of what a message says, on one line.
+    r"""Show the beginning of what a message says, on one line.
 
-    Text comes first; a message without any shows its calls, results or kinds of parts. Characters
-    that would move a cursor, or that cannot be written, are shown as escapes.
+    Calls are shown as `name(arguments)`, media as their kind. Characters that would move a cursor,
+    or that cannot be written, are shown as escapes.
 
     >>> from lockstitch import load
-    >>> preview(load([{"role": "user", "content": "two\\nlines"}]), 0)
-    'two\\\\nlines'
+    >>> print(preview(load([{"role": "user", "content": "two\nlines"}]), 0))
+    two\nlines
     """
-    shown = ""
+    said = ""
     for part in transcript.format.parts(transcript.natives[position]):
-        shown = f"{shown} {_part_words(part)}" if shown else _part_words(part)
-        if len(shown) > width:
+        said = f"{said} {_words_of(part)}".lstrip()
+        if len(said) > width:
             break
-    return _one_line(shown, width)
+    shown = ""
+    for sign in said[: width + 1].rstrip():
+        shown += sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        if len(shown) > width:
+            return shown[: width - 1] + "…"
+    return shown
 
 
-def _part_words(part: Part) -> str:
-    name = getattr(part, "name", None)
+def _words_of(part: Part) -> str:
     if isinstance(part, Media):
         return f"[{part.kind}]"
-    words = " ".join(text[: 2 * PREVIEW] for text in texts_of(part))
-    if name and hasattr(part, "arguments"):
-        return f"{name}({words.removeprefix(name).lstrip()})"
-    return words.lstrip() or f"[{type(part).__name__.lower()}]"
-
-
-def _one_line(text: str, width: int) -> str:
-    shown = ""
-    for sign in text[: width + 1].rstrip():
-        step = sign if sign.isprintable() else sign.encode("unicode_escape").decode()
-        if len(shown) + len(step) > width:
-            return shown[: width - 1] + "…"
-        shown += step
-    return shown
+    texts = [text[: 2 * PREVIEW] for text in texts_of(part)]
+    if hasattr(part, "arguments") and texts:
+        return f"{texts[0]}({' '.join(texts[1:])})"
+    return " ".join(texts).lstrip() or f"[{type(part).__name__.lower()}]"
 
 
 # --- renderers ------------------------------------------------------------------------------------
 
-
-def cells_of(told: Explanation) -> tuple[list[str], list[list[str]]]:
-    """Return the column titles and the cells of an explanation, as text.
-
-    Columns that say nothing in any row (tokens that nobody counted) are left out.
-    """
-    titles = list(_TITLES[told.kind])
-    lines = [_cells(row) for row in told.rows]
-    used = [any(line[at] for line in lines) for at in range(len(titles))]
-    return (
-        [title for title, keep in zip(titles, used, strict=True) if keep],
-        [[cell for cell, keep in zip(line, used, strict=True) if keep] for line in lines],
-    )
-
-
-_TITLES: Final[Mapping[str, Sequence[str]]] = {
+_TITLES: Final[Mapping[str, tuple[str, ...]]] = {
     "ranges": ("what", "where", "messages", "why"),
-    "messages": (*("at", "what", "role", "group", "state", "chars", "tokens", "why", "text"),),
-    "findings": (
-        *("where", "severity", "rule", "what is wrong", "the provider answers", "source", "text"),
-    ),
+    "messages": ("at", "what", "role", "group", "state", "chars", "tokens", "why", "text"),
+    "violations": ("where", "severity", "rule", "finding", "provider answers", "source", "text"),
 }
 NUMBERS: Final = frozenset({"messages", "at", "group", "chars", "tokens"})
 """The titles of the columns that hold numbers."""
 
 
-def _cells(row: RangeRow | MessageRow | FindingRow) -> list[str]:
+def cells_of(told: Explanation) -> tuple[list[str], list[list[str]]]:
+    """Return the column titles and the cells of an explanation, as text.
+
+    Columns that are empty in every row (tokens that nobody counted) are left out, and so are the
+    ranges in the middle where there are too many to be read.
+    """
+    rows = told.rows
+    half = MOST_RANGES // 2
+    cut = len(rows) - MOST_RANGES if told.kind == "ranges" else 0
+    if cut > 0:
+        rows = [*rows[:half], *rows[-half:]]
+    lines = [_cells(row, told.previews) for row in rows]
+    titles = _TITLES[told.kind]
+    used = [at for at in range(len(titles)) if any(line[at] for line in lines)]
+    lines = [[line[at] for at in used] for line in lines]
+    if cut > 0:
+        lines.insert(half, ["...", "", f"{cut:,}", "more ranges; JSON lists them all"])
+    return [titles[at] for at in used], lines
+
+
+def _cells(row: RangeRow | MessageRow | Violation, previews: Mapping[int, str]) -> list[str]:
     if isinstance(row, RangeRow):
-        last = row.stop - 1
-        where = f"[{row.start}]" if last == row.start else f"[{row.start}..{last}]"
-        return [row.action, where, f"{row.messages:,}", row.why]
-    if isinstance(row, MessageRow):
-        return [
-            str(row.position),
-            "pinned" if row.pinned else row.action,
-            row.role,
-            str(row.group),
-            row.state,
-            f"{row.chars:,}",
-            "" if row.tokens is None else f"{row.tokens:,}",
-            row.why,
-            row.preview,
-        ]
-    return [
-        *(row.path, row.severity, row.rule, row.message),
-        *(row.provider_error, row.source, row.preview),
-    ]
+        last = f"..{row.stop - 1}" if row.stop - row.start > 1 else ""
+        return [row.action, f"[{row.start}{last}]", f"{row.messages:,}", row.why]
+    if isinstance(row, Violation):
+        said = (row.path, row.severity, row.rule, row.message, row.provider_error, row.source)
+        return [*said, previews.get(row.index, "")]
+    marker = "pinned" if row.pinned else row.action
+    tokens = "" if row.tokens is None else f"{row.tokens:,}"
+    sizes = (str(row.group), row.state, f"{row.chars:,}", tokens)
+    return [str(row.position), marker, row.role, *sizes, row.why, row.preview]
 
 
 def render_text(told: Explanation) -> str:
     """Write an explanation as aligned plain text, the summary first."""
-    if told.kind == "findings":
-        return "\n".join([told.summary, *_finding_lines(told.rows)])
+    if told.kind == "violations":
+        return "\n".join([told.summary, *_violation_lines(told)])
     titles, lines = cells_of(told)
-    lines, left_out = _shortened(told, lines)
-    if told.kind == "messages" and lines:
-        lines = [titles, *lines]
+    if told.kind == "messages":
+        lines.insert(0, titles)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     written = [
         "  ".join(
@@ -461,26 +397,23 @@ def render_text(told: Explanation) -> str:
         ).rstrip()
         for line in lines
     ]
-    if left_out:
-        written.insert(len(written) // 2, _left_out(left_out))
     return "\n".join([told.summary, *written])
 
 
-def _finding_lines(rows: Sequence[Any]) -> list[str]:
-    lines: list[str] = []
+def _violation_lines(told: Explanation) -> Iterator[str]:
     before: int | None = None
-    for row in rows:
+    for row in told.rows:
+        if not isinstance(row, Violation):
+            continue
         if row.index != before:
             before = row.index
             head = row.path.partition("]")[0] + "]" if row.index >= 0 else row.path
-            lines.append(f"{head}  {row.preview}".rstrip())
-        lines.append(f"  {row.severity:<7}  {row.rule}  {row.path}")
-        lines.append(f"           {row.message}")
+            yield f"{head}  {told.previews.get(row.index, '')}".rstrip()
+        yield f"  {row.severity:<7}  {row.path}: {row.message} [{row.rule}]"
         if row.provider_error:
-            lines.append(f"           the provider answers: {row.provider_error}")
+            yield f"           the provider answers: {row.provider_error}"
         if row.source:
-            lines.append(f"           source: {row.source}")
-    return lines
+            yield f"           source: {row.source}"
 
 
 def render_table(told: Explanation) -> str:
@@ -488,48 +421,25 @@ def render_table(told: Explanation) -> str:
     titles, lines = cells_of(told)
     if not lines:
         return told.summary
-    lines, left_out = _shortened(told, lines)
     rule = ["---:" if title in NUMBERS else "---" for title in titles]
-    written = [_table_line(line) for line in lines]
-    if left_out:
-        written.insert(
-            len(written) // 2, _table_line([_left_out(left_out), *[""] * (len(titles) - 1)])
-        )
-    return "\n".join([told.summary, "", _table_line(titles), _table_line(rule), *written])
-
-
-def _table_line(cells: Sequence[str]) -> str:
     # A bar inside a cell would end it.
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|').replace(chr(10), ' ') for cell in cells)} |"
-
-
-def _shortened(told: Explanation, lines: list[list[str]]) -> tuple[list[list[str]], int]:
-    if told.kind != "ranges" or len(lines) <= MOST_RANGES:
-        return lines, 0
-    half = MOST_RANGES // 2
-    return [*lines[:half], *lines[-half:]], len(lines) - MOST_RANGES
-
-
-def _left_out(ranges: int) -> str:
-    return f"... {count(ranges, 'more range')} (JSON lists them all)"
+    safe = [[cell.replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines]
+    written = [f"| {' | '.join(line)} |" for line in [titles, rule, *safe]]
+    return "\n".join([told.summary, "", *written])
 
 
 def render_json(told: Explanation) -> str:
-    """Write an explanation as a JSON document.
-
-    Its keys: `kind` (`plan` or `report`), `summary`, what `Explanation.head` holds, and the rows
-    under `ranges`, `messages` or `violations`, each with the fields of its row.
-    """
-    return json.dumps(document_of(told), ensure_ascii=False)
+    """Write an explanation as a JSON document: `document_of` on one line."""
+    return json.dumps(document_of(told))
 
 
 def document_of(told: Explanation) -> dict[str, Any]:
-    """Return what `render_json` writes, as plain values."""
-    return {
-        "kind": "report" if told.kind == "findings" else "plan",
-        "summary": told.summary,
-        **told.head,
-        "violations" if told.kind == "findings" else told.kind: [
-            msgspec.to_builtins(row) for row in told.rows
-        ],
-    }
+    """Return an explanation as plain values.
+
+    The keys are `kind` (`plan` or `report`), `summary`, those of `Explanation.head`, and the rows
+    under `ranges`, `messages` or `violations`, each with the fields of its row. In a report
+    `messages` is a number: how many there are.
+    """
+    kind = "report" if told.kind == "violations" else "plan"
+    rows = [msgspec.to_builtins(row) for row in told.rows]
+    return {"kind": kind, "summary": told.summary, **told.head, told.kind: rows}

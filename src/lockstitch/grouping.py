@@ -104,7 +104,7 @@ class Groups:
     the groups that are not complete.
     """
 
-    __slots__ = ("names", "pairing", "start", "states", "stop")
+    __slots__ = ("interleaved", "names", "pairing", "start", "states", "stop")
 
     def __init__(self, pairing: Pairing, names: list[int], states: dict[int, str]) -> None:
         self.start = pairing.start
@@ -112,6 +112,8 @@ class Groups:
         self.names = names
         self.states = states
         self.pairing = pairing
+        # Whether a group has others between its members; sorting what is sorted costs nothing.
+        self.interleaved = sorted(names) != names
 
     def name_of(self, position: int) -> int:
         """Return the first position of the group that holds a position."""

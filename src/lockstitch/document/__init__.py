@@ -33,6 +33,8 @@ def open_document(source: Any) -> Document:
     >>> open_document('{"model": "m", "messages": [{"role": "user", "content": "hi"}]}').context
     {'model': 'm'}
     """
+    if type(source) is list:
+        return from_list(source)
     if hasattr(source, "read_bytes"):
         source = source.read_bytes()
     elif hasattr(source, "read"):

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["from_lines", "is_lines"]
 
+# In a log of session events, those of user and agent are the conversation; status, span and thread
+# events are about it.
+SPEAKERS = ("user.", "agent.")
+
 
 def is_lines(body: bytes) -> bool:
     """Tell JSON lines from one document: the first line is complete and something follows it."""
@@ -74,8 +78,10 @@ def _line(line: bytes, number: int) -> Any:
         return raw
     # Rows of [operation, payload]: the streamed events are the record, the sent ones repeat them.
     match value:
-        case [str() as operation, dict() as event] if operation.endswith(".stream"):
-            return event
+        case [str() as operation, {"type": str() as kind} as event] if operation.endswith(
+            ".stream"
+        ):
+            return event if kind.startswith(SPEAKERS) else None
         case _:
             return None
 

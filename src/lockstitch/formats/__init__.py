@@ -32,6 +32,7 @@ FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
     for module in (openai_chat, anthropic, openai_responses, langchain, anthropic_events)
 }
+_ALL = tuple(FORMATS.values())
 # How many messages are looked at from each end: for a shape that settles it at once, and before a
 # history of plain text is taken as such.
 QUICK = 8
@@ -79,7 +80,7 @@ def detect(
         UnknownFormat: no format fits.
         AmbiguousFormat: several fit and would be read differently.
     """
-    formats = tuple(among or FORMATS.values())
+    formats = _ALL if among is None else tuple(among)
     count = len(natives)
     quick = not whole and _quick(natives, formats, path)
     if quick:

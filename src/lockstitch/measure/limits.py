@@ -75,7 +75,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     def limit(self, unit: str) -> int | None:
         """Return the limit in a unit, as it was asked for."""
-        return {MESSAGES: self.max_messages, TOKENS: self.max_tokens, CHARS: self.max_chars}[unit]
+        found: int | None = getattr(self, f"max_{unit}")
+        return found
 
     def room(self, unit: str) -> int:
         """Return what the messages may take in a unit: the limit less the reserve."""

@@ -33,12 +33,11 @@ def prefix_cut(window: Window) -> int | None:
     best = boundaries[-1]
     if not window.request.floor:
         best = _past_damage(window, boundaries)
-    for position in range(best, window.count):
-        name = window.groups.name_of(position)
-        window.add(name, "recent")
-    if best != boundaries[-1]:
-        for position in range(boundaries[-1], best):
-            window.gone[window.groups.name_of(position)] = "damaged"
+    for unit, first in enumerate(window.units.firsts):
+        if first >= best:
+            window.keep_unit(unit, "recent")
+        elif first >= boundaries[-1] and window.why[unit] is None:
+            window.why[unit] = "damaged"
     return None
 
 
@@ -48,15 +47,14 @@ def _boundaries(window: Window) -> tuple[list[int], bool]:
     measures = window.budget.measures
     used = [measure.used for measure in measures]
     # What stands before the boundary and stays (the floor) is what the window starts with.
-    anchor = window.first_kept()
+    anchor = window.first
     wants_user = window.request.profile.start == "user"
     earliest = window.count
     for position in range(window.count - 1, window.start - 1, -1):
-        name = window.groups.name_of(position)
-        if name not in window.keep:
-            earliest = min(earliest, name)
+        if not window.is_kept(position):
+            earliest = min(earliest, window.groups.name_of(position))
             for at, measure in enumerate(measures):
-                used[at] += measure.sizer.size(position)
+                used[at] += measure.size(position)
                 if used[at] > measure.target:
                     return found, True
         starts = anchor < position or not wants_user or window.role(position) == USER

@@ -1,14 +1,14 @@
 """The planner: from limits to a plan, reading facts and sizes and nothing else.
 
-Knows: groups, budgets, what a profile demands of a window, what must stay. It works from the tail:
-the cost follows what is kept. It reads further back only for ids that it met without their other
-half, for the newest user message, and for pinned positions.
+Knows: units (groups of a window), budgets, what a profile demands of a window, what must stay. It
+works from the tail: the cost follows what is kept. It reads further back only for ids that it met
+without their other half, for the newest user message, and for pinned positions.
 
     floor       the system part, pins, the newest user message, open groups, the newest complete
                 group; with the user message that these need to be accepted
     groups cut  whole groups go, oldest first (by their first message); a group that no window could
-                hold goes alone; holes are allowed. Kept tool rounds keep the user message
-                they answer, where it fits
+                hold goes alone; holes are allowed. Kept tool rounds keep the user message they
+                answer, where it fits
     prefix cut  everything before one legal boundary goes, the floor excepted (`boundary`)
 
 Must not know: formats, text, how sizes are counted.
@@ -27,7 +27,8 @@ from lockstitch.measure.limits import Limits
 from lockstitch.plan import KEPT, Edit, FloorItem
 from lockstitch.rules.profiles import Profile
 from lockstitch.strategies.boundary import prefix_cut
-from lockstitch.strategies.budget import Budget, Measure, measures_of
+from lockstitch.strategies.budget import Budget, Measure
+from lockstitch.strategies.units import Units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,11 +73,11 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
         return Outcome([], {})
     if request.limits.nothing:
         return Outcome([Edit("drop", 0, count, "zero")], {})
-    measures = measures_of(sizers, request.limits)
+    measures = [Measure(sizer, request.limits) for sizer in sizers]
     sheds = request.cut == "prefix" and not request.floor
-    if not sheds and not any(measure.start_of_fit(count, measure.room) for measure in measures):
+    if not sheds and not any(m.start_of_fit(count, m.room) for m in measures):
         return Outcome([Edit("keep", 0, count, "all")], {})
-    fits_from = max((m.start_of_fit(count, m.target) for m in measures), default=0)
+    fits_from = max([m.start_of_fit(count, m.target) for m in measures], default=0)
     start = run_start(transcript, min(max(fits_from - 1, 0), count - 1))
     while True:
         window = Window(transcript, request, measures, start)
@@ -88,11 +89,11 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
 
 
 class Window:
-    """One attempt at a decision, over the groups of `[start, count)`.
+    """One attempt at a decision, over the units of `[start, count)`.
 
-    `keep` maps the name of a kept group to its reason, `gone` that of a dropped one. A message
-    before `start` can be kept when it is surely a group of its own; if it could be more, the
-    attempt asks for an earlier start.
+    `why[unit]` is the reason a unit is kept or dropped, `None` while that is undecided; `early` the
+    reasons of kept messages before `start`. Such a message can be kept when it is surely a group of
+    its own; if it could be more, the attempt asks for an earlier start.
     """
 
     def __init__(
@@ -109,10 +110,13 @@ class Window:
         self.bound_system = ties.bound_system
         self.facts = transcript.facts_from(start)
         self.groups = group(self.facts, start, ties, detail=False)
-        self.budget = Budget(measures, self.groups.names, start)
-        self.keep: dict[int, str] = {}
-        self.gone: dict[int, str] = {}
+        self.units = Units(self.groups)
+        self.budget = Budget(measures, self.units)
+        self.why: list[str | None] = [None] * len(self.units)
+        self.early: dict[int, str] = {}
         self.newest_user = -1
+        # The first kept position after the system part, as far as it is known.
+        self.first = self.count
         self.head = 0
         while self.head < self.count and self.role(self.head) == SYSTEM:
             self.head += 1
@@ -124,6 +128,8 @@ class Window:
         wanted = self._pins()
         if wanted is None and self.request.floor:
             wanted = self._floor()
+        if wanted is None and self.request.profile.start == "user":
+            wanted = self._lead_the_floor()
         if wanted is not None:
             return wanted
         over = self.budget.over()
@@ -132,32 +138,42 @@ class Window:
             return None
         return prefix_cut(self) if self.request.cut == "prefix" else self._fill()
 
+    # --- positions and units ---------------------------------------------------------------------
+
     def role(self, position: int) -> str:
         """Return the role of a message."""
         if position >= self.start:
             return self.facts[position - self.start].role
         return self.transcript.facts_at(position).role
 
-    def name_of(self, position: int) -> int:
-        """Return the name of the group of a position; before `start`, the position itself."""
-        return position if position < self.start else self.groups.name_of(position)
+    def keep(self, position: int, reason: str) -> None:
+        """Keep the group of a message; before `start`, the message."""
+        if position >= self.start:
+            self.keep_unit(self.units.of(position), reason)
+        elif position not in self.early:
+            self.early[position] = reason
+            self.budget.take_message(position)
+            if self.head <= position < self.first:
+                self.first = position
 
-    def add(self, name: int, reason: str) -> None:
-        """Keep a group."""
-        if name not in self.keep:
-            self.keep[name] = reason
-            self.budget.take(name)
+    def keep_unit(self, unit: int, reason: str) -> None:
+        """Keep a unit."""
+        if self.why[unit] is None:
+            self.why[unit] = reason
+            self.budget.take(unit)
+            if self.head <= self.units.firsts[unit] < self.first:
+                self.first = self.units.firsts[unit]
 
-    def remove(self, name: int, reason: str) -> None:
-        """Let a kept group go after all."""
-        del self.keep[name]
-        self.gone[name] = reason
-        self.budget.give_back(name)
+    def let_go(self, unit: int, reason: str) -> None:
+        """Let a kept unit go after all."""
+        self.why[unit] = reason
+        self.budget.give_back(unit)
 
-    def first_kept(self) -> int:
-        """Return the first kept position after the system part, `count` if there is none."""
-        head = self.head
-        return min([name for name in self.keep if name >= head], default=self.count)
+    def is_kept(self, position: int) -> bool:
+        """Whether a message is kept."""
+        if position < self.start:
+            return position in self.early
+        return self.why[self.units.of(position)] in KEPT
 
     def reach(self, position: int) -> int | None:
         """Return the start that a message needs to be kept with its group, `None` if none."""
@@ -190,14 +206,14 @@ class Window:
         for position in self.request.pins:
             if self.reach(position) is not None:
                 return 0
-            self.add(self.name_of(position), "pinned")
+            self.keep(position, "pinned")
         return None
 
     def _floor(self) -> int | None:
         """Keep what must stay; return an earlier start where that reaches further back."""
         transcript, groups = self.transcript, self.groups
         for position in range(self.head):
-            self.add(self.name_of(position), "system")
+            self.keep(position, "system")
         asks = transcript.format.asks
         if asks is not None and self.start and any(map(asks, transcript.natives[: self.start])):
             return 0
@@ -206,20 +222,19 @@ class Window:
             wanted = self.reach(user)
             if wanted is not None:
                 return wanted
-            self.add(self.name_of(user), "task")
+            self.keep(user, "task")
         for name, state in groups.states.items():
             if state == OPEN:
-                self.add(name, "open")
+                self.keep(name, "open")
         for name in reversed(groups.names):
             if groups.state_of(name) == COMPLETE:
-                self.add(name, "newest")
+                self.keep(name, "newest")
                 break
-        if self.request.profile.start != "user":
-            return None
-        return self._lead_of(self.first_kept())
+        return None
 
-    def _lead_of(self, first: int) -> int | None:
-        """Where the window must start with a user message, make the floor start with one."""
+    def _lead_the_floor(self) -> int | None:
+        """Where the window must start with a user message, make what must stay start with one."""
+        first = self.first
         if first == self.count or self.role(first) == USER:
             return None
         lead = self._user_before(first)
@@ -227,7 +242,7 @@ class Window:
             return None
         wanted = self.reach(lead)
         if wanted is None:
-            self.add(self.name_of(lead), "lead")
+            self.keep(lead, "lead")
         return wanted
 
     def _overflow(self, measure: Measure) -> None:
@@ -240,73 +255,118 @@ class Window:
                 floor=tuple(self._floor_items(measure)),
             )
         if self.request.on_overflow == "empty":
-            for name in list(self.keep):
-                self.remove(name, "overflow")
-            self.gone.update(dict.fromkeys(self.groups.names, "overflow"))
+            self.early.clear()
+            self.why = ["overflow"] * len(self.why)
+            for each in self.budget.measures:
+                each.used = 0
 
     def _floor_items(self, measure: Measure) -> Iterator[FloorItem]:
-        names = self.groups.names
-        for name, reason in sorted(self.keep.items()):
-            stop = name + 1
-            if name >= self.start:
-                stop = self.count - names[::-1].index(name)
-            yield FloorItem(name, stop, self.budget.cost(measure, name), reason)
+        for position, reason in sorted(self.early.items()):
+            yield FloorItem(position, position + 1, measure.size(position), reason)
+        for unit, reason in enumerate(self.why):
+            if reason is not None:
+                first = self.units.firsts[unit]
+                yield FloorItem(first, self.units.end_of(unit), measure.costs[unit], reason)
 
     # --- the groups cut --------------------------------------------------------------------------
 
     def _fill(self) -> int | None:
-        """Keep groups from the newest on until one does not fit."""
-        if not self.budget.fill(self.keep, self.gone) and self.start > 0:
+        """Keep units from the newest on until one does not fit."""
+        if not self._filled() and self.start > 0:
             return self.start - 1
-        head = self.head
-        kept = sorted([name for name in self.keep if name >= head])
-        if not kept or self.role(kept[0]) == USER:
+        first = self.first
+        if first == self.count or self.role(first) == USER:
             return None
         if self.request.floor:
-            lead = self._lead_before(kept[0])
-            if lead >= 0:
+            lead = self.newest_user if first > self.newest_user else self._user_before(first)
+            if lead >= 0 and not self.is_kept(lead):
                 wanted = self.reach(lead)
-                if wanted is not None or self._restored(lead, kept):
+                if wanted is not None or self._restored(lead, first):
                     return wanted
         if self.request.profile.start == "user":
-            for name in kept:
-                if self.role(name) == USER or self.keep[name] != "recent":
+            for unit in range(self.units.of(first), len(self.why)):
+                if self.role(self.units.firsts[unit]) == USER or self.why[unit] in _FLOOR:
                     break
-                self.remove(name, "start")
+                if self.why[unit] == "recent":
+                    self.let_go(unit, "start")
         return None
 
-    def _lead_before(self, first: int) -> int:
-        """Return the user message that the first kept group answers, unless it is kept; else -1."""
-        lead = self.newest_user if first > self.newest_user else self._user_before(first)
-        return -1 if lead < 0 or self.name_of(lead) in self.keep else lead
+    def _filled(self) -> bool:
+        """Keep what fits, and say whether a unit did not.
 
-    def _restored(self, lead: int, kept: list[int]) -> bool:
+        One that no window could hold goes alone: it must not take everything before it along.
+        """
+        why, budget = self.why, self.budget
+        if len(budget.measures) == 1:
+            # One limit is the common case, and this loop the hottest of the planner.
+            measure = budget.measures[0]
+            used, target, most = measure.used, measure.target, measure.most
+            unit, last = len(why), -1
+            full = False
+            for cost in reversed(measure.costs):
+                unit -= 1
+                if why[unit] is not None:
+                    continue
+                if used + cost <= target:
+                    why[unit] = "recent"
+                    used += cost
+                    last = unit
+                elif cost > most:
+                    why[unit] = "too-large"
+                else:
+                    full = True
+                    break
+            measure.used = used
+            if last >= 0 and self.head <= self.units.firsts[last] < self.first:
+                self.first = self.units.firsts[last]
+            return full
+        for unit in range(len(why) - 1, -1, -1):
+            if why[unit] is not None:
+                continue
+            if budget.fits(unit):
+                self.keep_unit(unit, "recent")
+            elif budget.never_fits(unit):
+                why[unit] = "too-large"
+            else:
+                return True
+        return False
+
+    def _restored(self, lead: int, first: int) -> bool:
         """Bring back the user message that kept tool rounds answer, in exchange for the oldest.
 
         Not for an answer alone: that goes the way of its question.
         """
-        end = kept[0]
+        end = first
         while end < self.count and self.role(end) != USER:
             end += 1
-        name_of_lead = self.name_of(lead)
-        let_go: list[int] = []
-        turn = [name for name in kept if name < end]
-        for name in turn:
-            if self.budget.fits(name_of_lead) or self.keep[name] != "recent":
+        turn = self.units.of(first)
+        after = self.units.of(end) if end < self.count else len(self.why)
+        gone: list[int] = []
+        for unit in range(turn, after):
+            if self._room_for(lead) or self.why[unit] in _FLOOR:
                 break
-            self.remove(name, "oldest")
-            let_go.append(name)
-        works = self.budget.fits(name_of_lead) and any(
-            self.groups.name_of(position) in self.keep and self.transcript.facts_at(position).calls
-            for position in range(turn[len(let_go)] if len(let_go) < len(turn) else end, end)
-        )
-        if works:
-            self.add(name_of_lead, "lead")
+            if self.why[unit] == "recent":
+                self.let_go(unit, "oldest")
+                gone.append(unit)
+        if self._room_for(lead) and self._works(first, end):
+            self.keep(lead, "lead")
             return True
-        for name in let_go:
-            del self.gone[name]
-            self.add(name, "recent")
+        for unit in gone:
+            self.why[unit] = None
+            self.keep_unit(unit, "recent")
         return False
+
+    def _room_for(self, lead: int) -> bool:
+        if lead < self.start:
+            return self.budget.has_room_for(lead)
+        return self.budget.fits(self.units.of(lead))
+
+    def _works(self, first: int, end: int) -> bool:
+        """Whether a kept message of a stretch asks for results."""
+        return any(
+            self.facts[position - self.start].calls and self.is_kept(position)
+            for position in range(first, end)
+        )
 
     # --- the outcome -----------------------------------------------------------------------------
 
@@ -314,27 +374,25 @@ class Window:
         """Write the decision down as edits."""
         edits: list[Edit] = []
         at = 0
-        early = "overflow" if "overflow" in self.gone.values() else "oldest"
-        for position in sorted([name for name in self.keep if name < self.start]):
-            _extend(edits, at, position, early)
-            _extend(edits, position, position + 1, self.keep[position])
+        gone = "overflow" if "overflow" in self.why else "oldest"
+        for position in sorted(self.early):
+            _extend(edits, at, position, gone)
+            _extend(edits, position, position + 1, self.early[position])
             at = position + 1
-        _extend(edits, at, self.start, early)
-        # No reason stands for both a kept and a dropped message, so the reason tells which it is.
-        kept, gone = self.keep.get, self.gone.get
-        begin = position = self.start
-        before = ""
-        last = -1
-        for name in self.groups.names:
-            if name != last:
-                last = name
-                reason = kept(name) or gone(name, "oldest")
-                if reason != before:
-                    _extend(edits, begin, position, before)
-                    begin, before = position, reason
-            position += 1
-        _extend(edits, begin, position, before)
+        _extend(edits, at, self.start, gone)
+        why = self.why
+        begin = self.start
+        before: str | None = ""
+        for start, _, unit in self.units.pieces():
+            reason = why[unit]
+            if reason != before:
+                _extend(edits, begin, start, before or "oldest")
+                begin, before = start, reason
+        _extend(edits, begin, self.count, before or "oldest")
         return Outcome(edits, {m.unit: m.used for m in self.budget.measures})
+
+
+_FLOOR = KEPT.keys() - {"recent"}
 
 
 def _extend(edits: list[Edit], start: int, stop: int, reason: str) -> None:
@@ -343,4 +401,5 @@ def _extend(edits: list[Edit], start: int, stop: int, reason: str) -> None:
         return
     if edits and edits[-1].reason == reason:
         start = edits.pop().start
+    # No reason stands for both a kept and a dropped message, so it tells which it is.
     edits.append(Edit("keep" if reason in KEPT else "drop", start, stop, reason))
