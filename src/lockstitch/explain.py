@@ -23,7 +23,7 @@ from lockstitch.measure.limits import CHARS, TOKENS
 from lockstitch.plan import REASONS, Plan, Size, apply_plan
 from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.report import Report, Violation
-from lockstitch.transcript import Media, Transcript
+from lockstitch.transcript import Media, Reasoning, Transcript
 
 if TYPE_CHECKING:
     from lockstitch.transcript import Part
@@ -332,10 +332,12 @@ def preview(transcript: Transcript, position: int, width: int = PREVIEW) -> str:
 def _words_of(part: Part) -> str:
     if isinstance(part, Media):
         return f"[{part.kind}]"
+    if isinstance(part, Reasoning):
+        return part.text[: 2 * PREVIEW].lstrip() or "[reasoning]"
     texts = [text[: 2 * PREVIEW] for text in texts_of(part)]
     if hasattr(part, "arguments") and texts:
         return f"{texts[0]}({' '.join(texts[1:])})"
-    return " ".join(texts).lstrip() or f"[{type(part).__name__.lower()}]"
+    return " ".join(texts).lstrip() or "[empty]"
 
 
 # --- renderers ------------------------------------------------------------------------------------

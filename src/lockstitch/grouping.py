@@ -13,7 +13,8 @@ Must not know: formats, sizes, limits, profiles' names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, overload
 
 import msgspec
 
@@ -21,8 +22,6 @@ from lockstitch.facts import ASSISTANT, CALL, SYSTEM, TOOL, USER, Facts
 from lockstitch.pairing import Pairing, pair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lockstitch.transcript import Transcript
 
 __all__ = [
@@ -97,16 +96,22 @@ def ties_for(
     )
 
 
-class Groups:
-    """The groups over `[start, stop)`.
+class Groups(Sequence[Group]):
+    """The groups over `[start, stop)`, in order of their first message.
 
     `names[i - start]` is the first position of the group that position `i` is in; `states` holds
-    the groups that are not complete.
+    the groups that are not complete. Groups are made when one is asked for.
     """
 
-    __slots__ = ("interleaved", "names", "pairing", "start", "states", "stop")
+    __slots__ = ("_facts", "_made", "interleaved", "names", "pairing", "start", "states", "stop")
 
-    def __init__(self, pairing: Pairing, names: list[int], states: dict[int, str]) -> None:
+    def __init__(
+        self,
+        facts: Sequence[Facts],
+        pairing: Pairing,
+        names: list[int],
+        states: dict[int, str],
+    ) -> None:
         self.start = pairing.start
         self.stop = pairing.stop
         self.names = names
@@ -114,6 +119,8 @@ class Groups:
         self.pairing = pairing
         # Whether a group has others between its members; sorting what is sorted costs nothing.
         self.interleaved = sorted(names) != names
+        self._facts = facts
+        self._made: list[Group] | None = None
 
     def name_of(self, position: int) -> int:
         """Return the first position of the group that holds a position."""
@@ -123,12 +130,25 @@ class Groups:
         """Return the state of the group with that name."""
         return self.states.get(name, COMPLETE)
 
-    def all(self, facts: Sequence[Facts]) -> list[Group]:
-        """Return every group in order of its first position; `facts` are those grouped."""
+    @overload
+    def __getitem__(self, index: int) -> Group: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Group]: ...
+
+    def __getitem__(self, index: int | slice) -> Group | Sequence[Group]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(set(self.names))
+
+    def _all(self) -> list[Group]:
+        if self._made is not None:
+            return self._made
         members: dict[int, list[int]] = {}
         calls: dict[int, int] = {}
         position = self.start
-        for name, fact in zip(self.names, facts, strict=True):
+        for name, fact in zip(self.names, self._facts, strict=True):
             if name == position:
                 members[name] = [position]
             else:
@@ -137,10 +157,11 @@ class Groups:
                 asked = sum(1 for link in fact.ends if link.kind == CALL)
                 calls[name] = calls.get(name, 0) + asked
             position += 1
-        return [
+        self._made = [
             Group(tuple(positions), self.state_of(name), calls.get(name, 0))
             for name, positions in members.items()
         ]
+        return self._made
 
 
 def group(
@@ -167,7 +188,7 @@ def group(
         edges = edges + _system_edges(facts, start)
     if edges:
         names = _merged(names, edges, start)
-    return Groups(pairing, names, _states(pairing, names))
+    return Groups(facts, pairing, names, _states(pairing, names))
 
 
 def _system_edges(facts: Sequence[Facts], start: int) -> list[tuple[int, int]]:

@@ -11,9 +11,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from lockstitch.document import Document, open_document
-from lockstitch.formats import FORMATS, Format, detect, get_format, is_distinct
-from lockstitch.grouping import Group, group, ties_for
+from lockstitch.document import open_document
+from lockstitch.formats import (
+    ALL,
+    ENDS,
+    ENOUGH,
+    FORMATS,
+    Format,
+    detect,
+    get_format,
+    is_distinct,
+)
+from lockstitch.grouping import Groups, group, ties_for
 from lockstitch.measure.counters import Sizer, sizer_for
 from lockstitch.measure.limits import TOKENS, Limits
 from lockstitch.plan import Plan, Size, apply_plan, fingerprint
@@ -25,6 +34,7 @@ from lockstitch.transcript import Transcript
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from lockstitch.document import Document
     from lockstitch.rules.report import Report
 
 __all__ = ["apply", "check", "dump", "groups", "load", "plan", "trim"]
@@ -54,23 +64,22 @@ def load(source: Any, *, format: str | None = None) -> Transcript:
     >>> [message.role for message in load([{"role": "user", "content": "hi"}])]
     ['user']
     """
-    return _Opened(source, format, whole=True).transcript
+    return _Opened(source, format, look=ENOUGH).transcript
 
 
-def dump(source: Any, *, format: str | None = None) -> Any:
-    """Write a history back as what it came from: law one, `dump(load(x)) == x`.
+def dump(transcript: Transcript) -> Any:
+    """Write a history back as what it was loaded from: law one, `dump(load(x)) == x`.
 
-    Text comes back as text, bytes as bytes, a request body as a request body.
+    Text comes back as text, bytes as bytes, a request body as a request body, byte for byte.
 
-    >>> dump('[ {"role":"user","content":"1.10"} ]')
+    >>> dump(load('[ {"role":"user","content":"1.10"} ]'))
     '[ {"role":"user","content":"1.10"} ]'
     """
-    opened = _Opened(source, format, whole=True)
-    return opened.document.rebuild(opened.document.natives)
+    return transcript.document.rebuild(transcript.natives)
 
 
-def groups(source: Any, *, format: str | None = None, profile: str = "portable") -> list[Group]:
-    """Return the atomic units of a history: what is kept or dropped together.
+def groups(source: Any, *, format: str | None = None, profile: str = "portable") -> Groups:
+    """Return the atomic units of a history: what is kept or dropped together, as a sequence.
 
     Args:
         source: as for `load`, or a transcript.
@@ -86,8 +95,7 @@ def groups(source: Any, *, format: str | None = None, profile: str = "portable")
     ties = ties_for(
         transcript, whole_response=rules.whole_response, bound_system=rules.bound_system
     )
-    facts = transcript.facts_from(0)
-    return group(facts, 0, ties, detail=False).all(facts)
+    return group(transcript.facts_from(0), 0, ties, detail=False)
 
 
 def check(
@@ -115,7 +123,7 @@ def check(
     if tail not in {"open", "closed"}:
         raise ValueError(f'tail must be "open" or "closed", got {tail!r}')
     rules = get_profile(profile)
-    transcript = source if isinstance(source, Transcript) else load(source, format=format)
+    transcript = _Opened(source, format, look=ALL).transcript
     return check_transcript(transcript, rules, tail=tail)
 
 
@@ -304,21 +312,17 @@ def _checked(
 class _Opened:
     """A source that was opened: its document, its transcript, and how sure the format is."""
 
-    __slots__ = ("document", "source", "sure", "transcript")
+    __slots__ = ("document", "sure", "transcript")
 
-    def __init__(self, source: Any, format: str | None, *, whole: bool = False) -> None:
+    def __init__(self, source: Any, format: str | None, *, look: str = ENDS) -> None:
         if isinstance(source, Transcript):
-            self.document = Document(
-                natives=source.natives, path=source.path, context=source.context, rebuild=list
-            )
+            self.document = source.document
             self.transcript = source
             self.sure = True
             return
         self.document = document = open_document(source)
-        found, self.sure = _find_format(document, format, whole=whole)
-        self.transcript = Transcript(
-            document.natives, found, context=document.context, path=document.path
-        )
+        found, self.sure = _find_format(document, format, look)
+        self.transcript = Transcript(document, found)
 
     def decide(self, ask: Request, counter: Any) -> tuple[Outcome, list[Sizer]]:
         """Plan, and plan again should a message turn up that shows the format to be another."""
@@ -351,13 +355,11 @@ class _Opened:
         for native in transcript.natives[first:]:
             other = is_distinct(native, transcript.format)
             if other is not None:
-                self.transcript = Transcript(
-                    transcript.natives, other, context=transcript.context, path=transcript.path
-                )
+                self.transcript = Transcript(self.document, other)
                 return
 
 
-def _find_format(document: Document, name: str | None, *, whole: bool) -> tuple[Format, bool]:
+def _find_format(document: Document, name: str | None, look: str) -> tuple[Format, bool]:
     if name is not None:
         return get_format(name), True
     if not document.natives:
@@ -375,7 +377,7 @@ def _find_format(document: Document, name: str | None, *, whole: bool) -> tuple[
             ),
             None,
         )
-    return detect(document.natives, among=among, hint=hint, path=document.path, whole=whole)
+    return detect(document.natives, among=among, hint=hint, path=document.path, look=look)
 
 
 def _positions(pins: Collection[int], count: int) -> frozenset[int]:

@@ -170,13 +170,16 @@ def pair(
             names.append(name)
             spoken = last_spoken = position
             thinking = fact.reasoning
-            if fact.asks and not detail:
-                settled = _settled(facts, position - start, fact.asks, waiting)
-                if settled:
-                    names.extend([name] * settled)
-                    spoken = -1
-                    continue
-            if fact.asks or fact.links or fact.answers:
+            asks = fact.asks
+            if asks:
+                if not detail and (not waiting or waiting.keys().isdisjoint(asks)):
+                    settled = _settled(facts, position - start + 1, asks)
+                    if settled:
+                        names += [name] * settled
+                        spoken = -1
+                        continue
+                walk.take(position, fact.ends)
+            elif fact.links or fact.answers:
                 walk.take(position, fact.ends)
             continue
         names.append(position)
@@ -204,31 +207,32 @@ def pair(
     )
 
 
-def _settled(
-    facts: Sequence[Facts], index: int, asks: tuple[str, ...], waiting: dict[_Key, Any]
-) -> int:
-    """Count the messages after a call message that settle it: exactly the results it asks for.
+def _settled(facts: Sequence[Facts], at: int, asks: tuple[str, ...]) -> int:
+    """Count the messages from `at` on that settle a call message: exactly the results it asks for.
 
     All of them join the one group of the message, so which result goes with which call of equal
     ids makes no difference here.
     """
     count = len(asks)
-    # A wide batch would make the search below quadratic; the walk takes it in its stride.
-    if count > _WIDE or (waiting and not waiting.keys().isdisjoint(asks)):
-        return 0
     if count == 1:
-        if index + 1 == len(facts):
+        if at == len(facts):
             return 0
-        answer = facts[index + 1]
+        answer = facts[at]
         return 1 if answer.answers == asks and answer.role == TOOL else 0
+    if count > _WIDE:
+        # A wide batch would make the search below quadratic; the walk takes it in its stride.
+        return 0
     left = list(asks)
-    for taken, answer in enumerate(facts[index + 1 : index + 1 + count], 1):
-        if answer.role != TOOL or not answer.answers:
+    taken = 0
+    for answer in facts[at : at + count]:
+        given = answer.answers
+        if not given or answer.role != TOOL:
             return 0
-        for one in answer.answers:
+        for one in given:
             if one not in left:
                 return 0
             left.remove(one)
+        taken += 1
         if not left:
             return taken
     return 0

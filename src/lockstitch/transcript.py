@@ -18,6 +18,7 @@ from lockstitch.facts import FINAL, Facts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lockstitch.document.base import Document
     from lockstitch.formats.base import Format
 
 __all__ = [
@@ -152,30 +153,30 @@ class Transcript:
     looked into only when something is asked of it, so work on the tail costs the tail.
 
     Args:
-        natives: the messages as they were handed over.
+        document: what was handed over: the messages, the request around them (`system`, `tools`,
+            `previous_response_id`, ...), and how the list is named in reports.
         format: the format they are in.
-        context: the request around the list (`system`, `tools`, `previous_response_id`, ...),
-            empty when only a list was given.
-        path: how the list is named in reports, `messages` or `input`.
     """
 
-    __slots__ = ("_facts", "_start", "context", "format", "natives", "path")
+    __slots__ = ("_facts", "_start", "document", "format", "natives")
 
-    def __init__(
-        self,
-        natives: Sequence[Any],
-        format: Format,
-        *,
-        context: Mapping[str, Any] | None = None,
-        path: str = "messages",
-    ) -> None:
-        self.natives = natives
+    def __init__(self, document: Document, format: Format) -> None:
+        self.document = document
         self.format = format
-        self.context: Mapping[str, Any] = context or {}
-        self.path = path
+        self.natives: Sequence[Any] = document.natives
         # Facts of a suffix, [_start, len). Decisions grow it towards the front as they need.
         self._facts: list[Facts] = []
-        self._start = len(natives)
+        self._start = len(document.natives)
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """The request around the list, empty when only a list was given."""
+        return self.document.context
+
+    @property
+    def path(self) -> str:
+        """How the list is named in reports."""
+        return self.document.path
 
     def __len__(self) -> int:
         return len(self.natives)
@@ -203,6 +204,19 @@ class Transcript:
         """Return one message with its parts."""
         native = self.natives[index]
         return Message(self.facts_at(index).role, self.format.parts(native), native)
+
+    def tail(self, start: int) -> Transcript:
+        """Return the messages from `start` on as a transcript of their own."""
+        document = self.document
+        return Transcript(
+            type(document)(
+                natives=self.natives[start:],
+                path=document.path,
+                context=document.context,
+                rebuild=document.rebuild,
+            ),
+            self.format,
+        )
 
     @property
     def server_held(self) -> bool:

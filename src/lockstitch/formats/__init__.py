@@ -10,7 +10,9 @@ Must not know: rules, limits, where the messages came from.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from lockstitch.errors import AmbiguousFormat, FormatError, UnknownFormat
 from lockstitch.formats import (
@@ -20,19 +22,23 @@ from lockstitch.formats import (
     openai_chat,
     openai_responses,
 )
-from lockstitch.formats.base import DEFINITE, FITS, LIKELY, NO, Format
+from lockstitch.formats.base import DEFINITE, FITS, LIKELY, NO, Format, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["FORMATS", "Format", "detect", "get_format", "is_distinct"]
+__all__ = ["ALL", "ENDS", "ENOUGH", "FORMATS", "Format", "detect", "get_format", "is_distinct"]
 
 # In the order in which messages that all of them read alike are given to one.
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
     for module in (openai_chat, anthropic, openai_responses, langchain, anthropic_events)
 }
-_ALL = tuple(FORMATS.values())
+_EVERY = tuple(FORMATS.values())
+# How much of a history to look at.
+ALL: Final = "all"
+ENOUGH: Final = "enough"
+ENDS: Final = "ends"
 # How many messages are looked at from each end: for a shape that settles it at once, and before a
 # history of plain text is taken as such.
 QUICK = 8
@@ -61,7 +67,7 @@ def detect(
     among: Iterable[Format] | None = None,
     hint: str | None = None,
     path: str = "messages",
-    whole: bool = True,
+    look: str = ALL,
 ) -> tuple[Format, bool]:
     """Find the format of a list of messages.
 
@@ -70,22 +76,24 @@ def detect(
         among: the formats to choose from; all by default.
         hint: a format that the request around the list speaks for.
         path: how the list is named in errors.
-        whole: look at every message if the first and last ones are plain text; otherwise the
-            second value says that the answer rests on a sample.
+        look: `ALL` messages; `ENOUGH` of them to find one that settles it; or only those at the
+            `ENDS`, which a decision about the tail can afford.
 
     Returns:
-        The format, and whether every message that could have said otherwise was looked at.
+        The format, and whether it is settled; where only plain text was seen at the ends, a message
+        between them may still say otherwise.
 
     Raises:
         UnknownFormat: no format fits.
         AmbiguousFormat: several fit and would be read differently.
     """
-    formats = _ALL if among is None else tuple(among)
+    formats = _EVERY if among is None else tuple(among)
     count = len(natives)
-    quick = not whole and _quick(natives, formats, path)
-    if quick:
-        return quick, True
-    spread = whole or count <= 2 * SAMPLE
+    if look != ALL:
+        quick = _quick(natives, formats, path)
+        if quick is not None:
+            return quick, True
+    spread = look != ENDS or count <= 2 * SAMPLE
     order = range(count) if spread else (*range(count - SAMPLE, count), *range(SAMPLE))
     claims = _claims(natives, order, formats, path)
     if hint is not None and hint in claims and not any(s > LIKELY for s, _ in claims.values()):
@@ -117,6 +125,14 @@ def _quick(natives: Sequence[Any], formats: tuple[Format, ...], path: str) -> Fo
     return None
 
 
+def _decoded(raw: msgspec.Raw, path: str, index: int) -> Any:
+    """Decode a message once for all the formats that look at it."""
+    try:
+        return mapping(raw)
+    except FormatError as error:
+        raise FormatError(str(error), where=f"{path}[{index}]") from None
+
+
 def _evidence(form: Format, native: Any, path: str, index: int) -> int:
     try:
         return form.evidence(native)
@@ -135,8 +151,11 @@ def _claims(
     claims: dict[str, tuple[int, str]] = {}
     misfits: set[str] = set()
     for index in order:
+        native = natives[index]
+        if isinstance(native, msgspec.Raw):
+            native = _decoded(native, path, index)
         for form in formats:
-            strength = _evidence(form, natives[index], path, index)
+            strength = _evidence(form, native, path, index)
             if strength == NO:
                 misfits.add(form.name)
             elif strength > claims.get(form.name, (NO, ""))[0]:

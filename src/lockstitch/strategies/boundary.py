@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from lockstitch.facts import USER
 from lockstitch.rules.check import check_transcript
-from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
     from lockstitch.strategies.planner import Window
@@ -72,7 +71,7 @@ def _past_damage(window: Window, boundaries: list[int]) -> int:
     best = boundaries[-1]
     transcript = window.transcript
     while True:
-        kept = Transcript(transcript.natives[best:], transcript.format, context=transcript.context)
+        kept = transcript.tail(best)
         report = check_transcript(kept, window.request.profile)
         broken = [violation.index for violation in report.errors]
         if not broken:
