@@ -20,7 +20,7 @@ from lockstitch.formats import get_format
 from lockstitch.grouping import group, ties_for
 from lockstitch.measure.counters import BYTES, ESTIMATE, sizer_for, texts_of
 from lockstitch.measure.limits import CHARS, TOKENS
-from lockstitch.plan import REASONS, Plan, Size, apply_plan
+from lockstitch.plan import REASONS, Plan, Size, apply_plan, phrase_with
 from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.report import Report, Violation
 from lockstitch.transcript import Media, Reasoning, Transcript
@@ -163,10 +163,7 @@ def rows_of(
 def _opened(messages: Any, name: str) -> Transcript:
     if isinstance(messages, Transcript):
         return messages
-    document = open_document(messages)
-    return Transcript(
-        document.natives, get_format(name), context=document.context, path=document.path
-    )
+    return Transcript(open_document(messages), get_format(name))
 
 
 # --- a plan ---------------------------------------------------------------------------------------
@@ -318,9 +315,10 @@ def preview(transcript: Transcript, position: int, width: int = PREVIEW) -> str:
     """
     said = ""
     for part in transcript.format.parts(transcript.natives[position]):
-        said = f"{said} {_words_of(part)}".lstrip()
+        said = f"{said} {_words_of(part)}".strip()
         if len(said) > width:
             break
+    said = said or "[empty]"
     shown = ""
     for sign in said[: width + 1].rstrip():
         shown += sign if sign.isprintable() else sign.encode("unicode_escape").decode()
@@ -333,11 +331,11 @@ def _words_of(part: Part) -> str:
     if isinstance(part, Media):
         return f"[{part.kind}]"
     if isinstance(part, Reasoning):
-        return part.text[: 2 * PREVIEW].lstrip() or "[reasoning]"
+        return part.text[: 2 * PREVIEW] or "[reasoning]"
     texts = [text[: 2 * PREVIEW] for text in texts_of(part)]
     if hasattr(part, "arguments") and texts:
         return f"{texts[0]}({' '.join(texts[1:])})"
-    return " ".join(texts).lstrip() or "[empty]"
+    return " ".join(texts)
 
 
 # --- renderers ------------------------------------------------------------------------------------
@@ -445,3 +443,6 @@ def document_of(told: Explanation) -> dict[str, Any]:
     kind = "report" if told.kind == "violations" else "plan"
     rows = [msgspec.to_builtins(row) for row in told.rows]
     return {"kind": kind, "summary": told.summary, **told.head, told.kind: rows}
+
+
+phrase_with(explain)

@@ -17,7 +17,7 @@ import msgspec
 from lockstitch.errors import PlanMismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lockstitch.transcript import Transcript
 
@@ -31,6 +31,7 @@ __all__ = [
     "Size",
     "apply_plan",
     "fingerprint",
+    "phrase_with",
 ]
 
 # Why an edit is in a plan: one word in the data, one sentence for people. No word stands in both
@@ -164,6 +165,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Whether anything goes."""
         return any(edit.action == "drop" for edit in self.edits)
 
+    def explain(self, messages: Any = None, *, as_: str = "text") -> str:
+        """Say what stays, what goes and why, as `lockstitch.explain` does.
+
+        Args:
+            messages: the messages the plan was made for, to have a row for each of them.
+            as_: `text`, `table` (Markdown) or `json`.
+        """
+        return _PHRASING[0](self, messages, as_=as_)
+
     def to_json(self) -> bytes:
         """Write the plan as JSON."""
         return msgspec.json.encode(self)
@@ -176,6 +186,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.ValidationError: it is no plan.
         """
         return msgspec.json.decode(data, type=cls)
+
+
+_PHRASING: list[Callable[..., str]] = []
+
+
+def phrase_with(explain: Callable[..., str]) -> None:
+    """Let the layer that phrases plans say how; a plan itself is data and knows no words."""
+    _PHRASING[:] = [explain]
 
 
 def fingerprint(transcript: Transcript, edits: Sequence[Edit]) -> str:

@@ -42,6 +42,7 @@ ENDS: Final = "ends"
 # How many messages are looked at from each end: for a shape that settles it at once, and before a
 # history of plain text is taken as such.
 QUICK = 8
+HEADS = 2
 SAMPLE = 64
 
 
@@ -117,9 +118,10 @@ def _quick(natives: Sequence[Any], formats: tuple[Format, ...], path: str) -> Fo
         for form in formats:
             strength = _evidence(form, natives[index], path, index)
             if strength == DEFINITE:
-                heads = range(min(QUICK // 4, index))
-                fit = all(_evidence(form, natives[at], path, at) != NO for at in heads)
-                return form if fit else None
+                for at in range(min(HEADS, index)):
+                    if _evidence(form, natives[at], path, at) == NO:
+                        return None
+                return form
             if strength != NO:
                 break
     return None

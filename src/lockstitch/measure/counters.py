@@ -219,7 +219,8 @@ def _listed(transcript: Transcript, unit: str, sizes: Sequence[Any]) -> Sizer:
         raise ValueError(f"counter lists {len(sizes)} sizes for {len(transcript)} messages")
 
     def size(position: int) -> int:
-        return _checked(sizes[position], position)
+        found = sizes[position]
+        return found if type(found) is int and found >= 0 else _checked(found, position)
 
     return Sizer(unit, "sizes", "exact", size)
 

@@ -78,18 +78,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         found: int | None = getattr(self, f"max_{unit}")
         return found
 
-    def room(self, unit: str) -> int:
-        """Return what the messages may take in a unit: the limit less the reserve."""
+    def bounds(self, unit: str) -> tuple[int, int, int]:
+        """Return, for a bounded unit, the limit, the room under it, and where a cut stops.
+
+        The room is the limit less the reserve; a cut stops at `trim_to` if that is lower.
+        """
         limit = self.limit(unit)
         if limit is None:
             raise ValueError(f"no limit is set in {unit}")
-        reserved = unit == TOKENS or (unit == CHARS and self.max_tokens is None)
-        return limit - self.reserve if reserved else limit
-
-    def target(self, unit: str) -> int:
-        """Return where a cut stops in a unit: `trim_to` or the room there is."""
-        room = self.room(unit)
-        return room if self.trim_to is None else min(self.trim_to, room)
+        room = limit
+        if self.reserve and (unit == TOKENS or (unit == CHARS and self.max_tokens is None)):
+            room -= self.reserve
+        return limit, room, room if self.trim_to is None else min(self.trim_to, room)
 
 
 def _unless(name: str) -> str:

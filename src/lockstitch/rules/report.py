@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from lockstitch.errors import InvalidHistory
+
 __all__ = ["Report", "Violation"]
 
 
@@ -61,6 +63,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def errors(self) -> tuple[Violation, ...]:
         """The violations that the provider refuses."""
         return tuple(found for found in self.violations if found.severity == "error")
+
+    def raise_for_errors(self) -> None:
+        """Raise `InvalidHistory` with this report if the provider would refuse the history."""
+        if not self.ok:
+            raise InvalidHistory(self)
 
     def summary(self) -> str:
         """Say in one line what was found."""

@@ -30,9 +30,7 @@ class Measure:
         self.unit = sizer.unit
         self.size = sizer.size
         self.around = self.used = sizer.around
-        self.limit = limits.limit(sizer.unit) or 0
-        self.room = limits.room(sizer.unit)
-        self.target = limits.target(sizer.unit)
+        self.limit, self.room, self.target = limits.bounds(sizer.unit)
         self.most = self.target - sizer.around
         self.costs: list[int] = []
 
@@ -56,10 +54,8 @@ class Measure:
         if self.unit == MESSAGES:
             self.costs = units.counts()
             return
-        size = self.size
-        self.costs = [0] * len(units)
-        for start, stop, unit in units.pieces():
-            self.costs[unit] += sum([size(position) for position in range(start, stop)])
+        sizes = list(map(self.size, range(units.groups.start, units.stop)))
+        self.costs = units.sums(sizes)
 
 
 class Budget:

@@ -75,9 +75,13 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
         return Outcome([Edit("drop", 0, count, "zero")], {})
     measures = [Measure(sizer, request.limits) for sizer in sizers]
     sheds = request.cut == "prefix" and not request.floor
-    if not sheds and not any(m.start_of_fit(count, m.room) for m in measures):
+    fits_from = 0
+    for measure in measures:
+        fits_from = max(fits_from, measure.start_of_fit(count, measure.room))
+    if not fits_from and not sheds:
         return Outcome([Edit("keep", 0, count, "all")], {})
-    fits_from = max([m.start_of_fit(count, m.target) for m in measures], default=0)
+    if request.limits.trim_to is not None:
+        fits_from = measures[0].start_of_fit(count, measures[0].target)
     start = run_start(transcript, min(max(fits_from - 1, 0), count - 1))
     while True:
         window = Window(transcript, request, measures, start)
@@ -374,17 +378,15 @@ class Window:
         """Write the decision down as edits."""
         edits: list[Edit] = []
         at = 0
-        gone = "overflow" if "overflow" in self.why else "oldest"
+        gone = "overflow" if self.why[:1] == ["overflow"] else "oldest"
         for position in sorted(self.early):
             _extend(edits, at, position, gone)
             _extend(edits, position, position + 1, self.early[position])
             at = position + 1
         _extend(edits, at, self.start, gone)
-        why = self.why
         begin = self.start
         before: str | None = ""
-        for start, _, unit in self.units.pieces():
-            reason = why[unit]
+        for start, reason in self.units.along(self.why):
             if reason != before:
                 _extend(edits, begin, start, before or "oldest")
                 begin, before = start, reason

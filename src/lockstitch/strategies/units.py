@@ -13,6 +13,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lockstitch.grouping import Groups
 
 __all__ = ["Units"]
@@ -52,6 +54,18 @@ class Units:
             return [stop - start for start, stop in zip(self.firsts, after, strict=True)]
         return list(Counter(self.groups.names).values())
 
+    def sums(self, sizes: list[int]) -> list[int]:
+        """Return what the messages of each unit add up to; `sizes` are those of the window."""
+        start = self.groups.start
+        found = [0] * len(self.firsts)
+        for begin, stop, unit in self.pieces():
+            found[unit] += (
+                sizes[begin - start]
+                if stop - begin == 1
+                else sum(sizes[begin - start : stop - start])
+            )
+        return found
+
     def pieces(self) -> list[tuple[int, int, int]]:
         """Return stretches `(start, stop, unit)` that cover the window in order."""
         if self._numbers is None:
@@ -70,6 +84,12 @@ class Units:
         if position > begin:
             found.append((begin, position, last))
         return found
+
+    def along(self, values: list[str | None]) -> Iterable[tuple[int, str | None]]:
+        """Go along the window: where each piece starts, with the value of its unit."""
+        if self._numbers is None:
+            return zip(self.firsts, values, strict=True)
+        return [(start, values[unit]) for start, _, unit in self.pieces()]
 
     def end_of(self, unit: int) -> int:
         """Return the position after the last message of a unit."""
