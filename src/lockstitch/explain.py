@@ -247,7 +247,8 @@ def _plan_summary(plan: Plan, before: Size) -> str:
     if kept == length:
         said = f"kept all {count(length, 'message')}"
     else:
-        said = f"kept {kept or 'none':,} of {count(length, 'message')}, dropped {length - kept:,}"
+        stayed = f"{kept:,}" if kept else "none"
+        said = f"kept {stayed} of {count(length, 'message')}, dropped {length - kept:,}"
     for unit in (TOKENS, CHARS):
         was, now = getattr(before, unit), getattr(plan.after, unit)
         if now is not None:
@@ -402,9 +403,7 @@ def render_text(told: Explanation) -> str:
 
 def _violation_lines(told: Explanation) -> Iterator[str]:
     before: int | None = None
-    for row in told.rows:
-        if not isinstance(row, Violation):
-            continue
+    for row in violations_of(told):
         if row.index != before:
             before = row.index
             head = row.path.partition("]")[0] + "]" if row.index >= 0 else row.path
@@ -414,6 +413,11 @@ def _violation_lines(told: Explanation) -> Iterator[str]:
             yield f"           the provider answers: {row.provider_error}"
         if row.source:
             yield f"           source: {row.source}"
+
+
+def violations_of(told: Explanation) -> list[Violation]:
+    """Return the rows of an explanation that are violations: all of a report's."""
+    return [row for row in told.rows if isinstance(row, Violation)]
 
 
 def render_table(told: Explanation) -> str:

@@ -75,6 +75,8 @@ def dump(transcript: Transcript) -> Any:
     >>> dump(load('[ {"role":"user","content":"1.10"} ]'))
     '[ {"role":"user","content":"1.10"} ]'
     """
+    if not isinstance(transcript, Transcript):
+        raise TypeError(f"dump takes what load returned, got {type(transcript).__name__}")
     return transcript.document.rebuild(transcript.natives)
 
 

@@ -389,7 +389,11 @@ class _Walk:
         self._tie(occurrence.message, position)
         if link.state != INTERIM:
             occurrence.answer = position
-            self.closed[link.key] = occurrence
+            # Findable under the result's key and under every key of the call.
+            call = occurrence.link
+            self.closed[link.key] = self.closed[call.key] = occurrence
+            if call.alias is not None:
+                self.closed[call.family, call.alias] = occurrence
 
     def _request(self, position: int, ordinal: int, link: Link) -> None:
         request = Occurrence(position, ordinal, link, self.run)

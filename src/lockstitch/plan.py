@@ -45,6 +45,7 @@ KEPT: Final[dict[str, str]] = {
     "open": "a call that still waits for its result stays",
     "newest": "the newest complete group stays",
     "recent": "fits into the limit",
+    "request": "system, tools and reserve of the request",
 }
 DROPPED: Final[dict[str, str]] = {
     "oldest": "the limit is reached; oldest groups go first",
@@ -84,7 +85,10 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class FloorItem(msgspec.Struct, frozen=True):
-    """One part of the smallest window: its positions, its size, and why it must stay."""
+    """One part of the smallest window: its positions, its size, and why it must stay.
+
+    What the request needs beside the messages has no position: `start` and `stop` are 0.
+    """
 
     start: int
     stop: int
@@ -94,8 +98,9 @@ class FloorItem(msgspec.Struct, frozen=True):
     def describe(self, unit: str) -> str:
         """Say in a few words what it is."""
         last = self.stop - 1
-        at = f"[{self.start}]" if last == self.start else f"[{self.start}..{last}]"
-        return f"{at} {self.size} {unit} ({REASONS[self.reason]})"
+        at = f"[{self.start}] " if last == self.start else f"[{self.start}..{last}] "
+        named = unit.removesuffix("s") if self.size == 1 else unit
+        return f"{at if self.stop else ''}{self.size} {named} ({REASONS[self.reason]})"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +211,8 @@ def fingerprint(transcript: Transcript, edits: Sequence[Edit]) -> str:
     for edit in edits:
         if edit.action == "keep":
             for at in range(edit.start, edit.stop):
-                digest.update(msgspec.json.encode((at, transcript.facts_at(at))))
+                facts = f"{at}:{transcript.facts_at(at)!r}"
+                digest.update(facts.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

@@ -30,6 +30,7 @@ ALLOWED = {
     "msgspec",
     "operator",
     "re",
+    "reprlib",
     "string",
     "types",
     "typing",

@@ -54,5 +54,15 @@ def open_document(source: Any) -> Document:
 
 
 def _from_bytes(data: bytes, *, text: bool) -> Document:
+    if not text and data.lstrip()[:1] in {b"[", b"{"} and not data.isascii():
+        _check_encoding(data)
     read = from_lines if is_lines(data) else from_json
     return read(data, text=text)
+
+
+def _check_encoding(data: bytes) -> None:
+    # Messages are split off without being read; what is no text must not wait in one of them.
+    try:
+        data.decode()
+    except UnicodeDecodeError as problem:
+        raise FormatError(f"not UTF-8: {problem.reason} (byte {problem.start})") from None

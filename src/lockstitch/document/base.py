@@ -32,10 +32,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 def same(changed: Sequence[Any], natives: Sequence[Any]) -> bool:
     """Whether these are the very messages of the document, all of them, in order."""
-    return (
-        changed is natives
-        or (len(changed) == len(natives)
-        and all(one is other for one, other in zip(changed, natives, strict=True)))
+    return changed is natives or (
+        len(changed) == len(natives)
+        and all(one is other for one, other in zip(changed, natives, strict=True))
     )
 
 

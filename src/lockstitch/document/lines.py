@@ -24,18 +24,28 @@ __all__ = ["from_lines", "is_lines"]
 # In a log of session events, those of user and agent are the conversation; status, span and thread
 # events are about it.
 SPEAKERS = ("user.", "agent.")
+# What an object has that holds a list rather than being a message.
+LISTS = {"messages", "input", "request"}
 
 
 def is_lines(body: bytes) -> bool:
-    """Tell JSON lines from one document: the first line is complete and something follows it."""
+    """Tell JSON lines from one document.
+
+    The first line is complete and another follows it; or there is one line, and it is a message
+    rather than something that holds a list of them.
+    """
     first, _, rest = body.lstrip().partition(b"\n")
-    if not rest.strip():
-        return False
     try:
-        msgspec.json.decode(first)
+        value = msgspec.json.decode(first)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return True
+    if rest.strip():
+        return True
+    match value:
+        case {"role": str()} | {"type": str()} | [str(), {"type": str()}]:
+            return not (isinstance(value, dict) and LISTS & value.keys())
+        case _:
+            return False
 
 
 def from_lines(data: bytes, *, text: bool) -> Document:

@@ -179,6 +179,8 @@ def is_distinct(native: Any, chosen: Format) -> Format | None:
 
 def _nothing_fits(natives: Sequence[Any]) -> str:
     first = natives[0]
+    if isinstance(first, msgspec.Raw):
+        first = mapping(first)
     shown = sorted(map(str, first)) if isinstance(first, dict) else type(first).__name__
     return (
         f"no known format fits (the first message has {shown}). Known formats: "

@@ -9,6 +9,7 @@ Must not know: any one format. Formats import this module and never each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from reprlib import repr as shown
 from typing import Any, Final
 
 import msgspec
@@ -83,6 +84,15 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder().decode
 
 
+def _decoded(raw: msgspec.Raw) -> Any:
+    try:
+        return _decode(raw)
+    except RecursionError:
+        raise FormatError("nested too deeply to be read safely") from None
+    except msgspec.DecodeError as error:
+        raise FormatError(f"not JSON: {error}") from None
+
+
 def mapping(native: Any) -> Mapping[str, Any]:
     """Look at a native message or block as a mapping, without changing it.
 
@@ -95,10 +105,10 @@ def mapping(native: Any) -> Mapping[str, Any]:
     if type(native) is dict or isinstance(native, Mapping):
         return native
     if isinstance(native, msgspec.Raw):
-        value = _decode(native)
+        value = _decoded(native)
         if isinstance(value, dict):
             return value
-        raise FormatError(f"expected an object, found {type(value).__name__}: {value!r:.60}")
+        raise FormatError(f"expected an object, found {type(value).__name__}: {shown(value)}")
     dump = getattr(native, "model_dump", None)
     if callable(dump):
         dumped = dump(exclude_unset=True)
@@ -106,7 +116,7 @@ def mapping(native: Any) -> Mapping[str, Any]:
             return dumped
     raise FormatError(
         f"expected a message (a mapping, or an object with model_dump), found "
-        f"{type(native).__name__}: {native!r:.60}"
+        f"{type(native).__name__}: {shown(native)}"
     )
 
 

@@ -68,6 +68,20 @@ _CLASSES = {
 _PLAIN = {"user": USER_FACTS, "assistant": ASSISTANT_FACTS, "system": SYSTEM_FACTS}
 # What every LangChain message object has, and no SDK's message object.
 _OBJECT_FIELDS = {"content", "additional_kwargs", "response_metadata"}
+# Every field of a dumped message.
+_FIELDS = _OBJECT_FIELDS | {
+    "artifact",
+    "example",
+    "id",
+    "invalid_tool_calls",
+    "name",
+    "role",
+    "status",
+    "tool_call_id",
+    "tool_calls",
+    "type",
+    "usage_metadata",
+}
 _SERVER_CALLS = {"server_tool_use": "server", "server_tool_call": "server", "mcp_tool_use": "mcp"}
 _SERVER_RESULTS = {"server_tool_result": "server", "mcp_tool_result": "mcp"}
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
@@ -267,9 +281,13 @@ def evidence(native: Any) -> int:
     if "lc" in message and "kwargs" in message:
         return DEFINITE
     kind = str(message.get("type"))
-    named = kind in _KINDS or kind.endswith("MessageChunk")
-    holds = "data" in message or "content" in message or kind == "remove"
-    return DEFINITE if named and holds and message.get("role", None) is None else NO
+    if kind not in _KINDS and not kind.endswith("MessageChunk"):
+        return NO
+    # Logs of other tools have rows of type "system" too, with fields that no message here has.
+    whole = isinstance(message.get("data"), dict) and message.keys() <= {"type", "data"}
+    flat = message.keys() <= _FIELDS and ("content" in message or kind == "remove")
+    flat = flat and (message.get("role") is None or kind == "chat")
+    return DEFINITE if whole or flat else NO
 
 
 FORMAT = Format(

@@ -260,13 +260,9 @@ def evidence(native: Any) -> int:
     kind = item.get("type")
     if kind is not None and kind != "message":
         known = isinstance(kind, str) and (
-            kind.endswith(("_call", "_call_output"))
-            or kind in _OWN_TYPES
-            or kind.startswith("mcp_")
+            kind.endswith(("_call", "_output")) or kind in _OWN_TYPES or kind.startswith("mcp_")
         )
-        return (
-            DEFINITE if known or (isinstance(kind, str) and kind.endswith("_search_output")) else NO
-        )
+        return DEFINITE if known else NO
     if item.get("role") not in _PLAIN or item.get("tool_calls"):
         return NO
     content = item.get("content")

@@ -45,7 +45,6 @@ PROFILES: Final[dict[str, Profile]] = {
             name="portable",
             title="what every provider accepts",
             start="user",
-            whole_response=True,
             bound_system=True,
         ),
         Profile(name="openai-chat", title="OpenAI Chat Completions"),

@@ -265,12 +265,15 @@ class Window:
                 each.used = 0
 
     def _floor_items(self, measure: Measure) -> Iterator[FloorItem]:
+        beside = measure.around + measure.limit - measure.room
+        if beside:
+            yield FloorItem(0, 0, beside, "request")
         for position, reason in sorted(self.early.items()):
             yield FloorItem(position, position + 1, measure.size(position), reason)
-        for unit, reason in enumerate(self.why):
-            if reason is not None:
+        for unit, why in enumerate(self.why):
+            if why is not None:
                 first = self.units.firsts[unit]
-                yield FloorItem(first, self.units.end_of(unit), measure.costs[unit], reason)
+                yield FloorItem(first, self.units.end_of(unit), measure.costs[unit], why)
 
     # --- the groups cut --------------------------------------------------------------------------
 

@@ -1,0 +1,43 @@
+"""What the pages say about the command is what it does."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from lockstitch.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_and_option_is_in_the_reference(name):
+    page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    assert section
+    for parameter in main.commands[name].params:
+        if isinstance(parameter, click.Option):
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert f"`{option}" in section, option
+
+
+def test_the_tutorial_shows_what_the_command_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "tutorial" / "index.md").read_text(encoding="utf-8")
+    shown = 0
+    for language, block in BLOCK.findall(page):
+        if language == "python" and not block.startswith(">>>"):
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(block, {})  # noqa: S102 - our own page
+        if language == "console":
+            command, _, expected = block.removeprefix("$ lockstitch ").partition("\n")
+            ended = CliRunner().invoke(main, shlex.split(command))
+            assert (ended.stdout + ended.stderr).strip() == expected.strip(), command
+            shown += 1
+    assert shown >= 5
