@@ -103,7 +103,7 @@ class Groups(Sequence[Group]):
     the groups that are not complete. Groups are made when one is asked for.
     """
 
-    __slots__ = ("_facts", "_made", "interleaved", "names", "pairing", "start", "states", "stop")
+    __slots__ = ("_made", "facts", "interleaved", "names", "pairing", "start", "states", "stop")
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Groups(Sequence[Group]):
         self.pairing = pairing
         # Whether a group has others between its members; sorting what is sorted costs nothing.
         self.interleaved = sorted(names) != names
-        self._facts = facts
+        self.facts = facts
         self._made: list[Group] | None = None
 
     def name_of(self, position: int) -> int:
@@ -148,7 +148,7 @@ class Groups(Sequence[Group]):
         members: dict[int, list[int]] = {}
         calls: dict[int, int] = {}
         position = self.start
-        for name, fact in zip(self.names, self._facts, strict=True):
+        for name, fact in zip(self.names, self.facts, strict=True):
             if name == position:
                 members[name] = [position]
             else:

@@ -9,6 +9,7 @@ Must not know: how anything is decided.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from lockstitch.document import open_document
@@ -92,7 +93,7 @@ def groups(source: Any, *, format: str | None = None, profile: str = "portable")
     >>> [unit.members for unit in groups([user("hi"), call("c1"), result("c1")])]
     [(0,), (1, 2)]
     """
-    transcript = source if isinstance(source, Transcript) else load(source, format=format)
+    transcript = _Opened(source, format, look=ALL).transcript
     rules = get_profile(profile)
     ties = ties_for(
         transcript, whole_response=rules.whole_response, bound_system=rules.bound_system
@@ -340,25 +341,35 @@ class _Opened:
                 floor=ask.floor,
                 on_overflow=ask.on_overflow,
             )
-        if not self.sure:
-            self._settle(ask)
+        while True:
             transcript = self.transcript
-        sizers = [
-            sizer_for(transcript, unit, counter if unit == TOKENS else None)
-            for unit in ask.limits.units
-        ]
-        return plan_edits(transcript, ask, sizers), sizers
+            sizers = [
+                sizer_for(transcript, unit, counter if unit == TOKENS else None)
+                for unit in ask.limits.units
+            ]
+            outcome = plan_edits(transcript, ask, sizers)
+            if self.sure or not self._misread(outcome):
+                return outcome, sizers
 
-    def _settle(self, ask: Request) -> None:
-        """Look at the messages that a window can come from, when only a sample was seen."""
+    def _misread(self, outcome: Outcome) -> bool:
+        """Whether a message near or in the window is of another format; then that is the format.
+
+        Asked only where nothing but plain text was seen at the ends of the history.
+        """
         transcript = self.transcript
-        reach = ask.limits.max_messages
-        first = 0 if reach is None else max(0, len(transcript) - 2 * reach)
-        for native in transcript.natives[first:]:
-            other = is_distinct(native, transcript.format)
+        kept = [edit for edit in outcome.edits if edit.action == "keep"]
+        ranges = [range(edit.start, edit.stop) for edit in kept]
+        if kept:
+            # What was cut off right in front of the window may have been cut off wrongly.
+            size = sum(edit.count for edit in kept)
+            ranges.append(range(max(0, kept[-1].start - size), kept[-1].start))
+        for position in chain.from_iterable(ranges):
+            other = is_distinct(transcript.natives[position], transcript.format)
             if other is not None:
                 self.transcript = Transcript(self.document, other)
-                return
+                self.sure = True
+                return True
+        return False
 
 
 def _find_format(document: Document, name: str | None, look: str) -> tuple[Format, bool]:
@@ -400,6 +411,8 @@ def _as_plan(
     kept = sum(edit.count for edit in outcome.edits if edit.action == "keep")
     changed_from = next((edit.start for edit in outcome.edits if edit.action == "drop"), kept)
     after = dict(outcome.after)
+    if not after and kept:
+        after = {s.unit: s.around + sum(map(s.size, range(len(transcript)))) for s in sizers}
     tokens = next((sizer for sizer in sizers if sizer.unit == TOKENS), None)
     limits = ask.limits
     return Plan(

@@ -44,7 +44,7 @@ from lockstitch.facts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Occurrence", "Pairing", "Tie", "pair"]
+__all__ = ["Occurrence", "Pairing", "Tie", "pair", "settled_by"]
 
 _WIDE: Final = 16
 _Key = str | tuple[str, str | None] | None
@@ -173,7 +173,7 @@ def pair(
             asks = fact.asks
             if asks:
                 if not detail and (not waiting or waiting.keys().isdisjoint(asks)):
-                    settled = _settled(facts, position - start + 1, asks)
+                    settled = settled_by(facts, position - start + 1, asks)
                     if settled:
                         names += [name] * settled
                         spoken = -1
@@ -207,7 +207,7 @@ def pair(
     )
 
 
-def _settled(facts: Sequence[Facts], at: int, asks: tuple[str, ...]) -> int:
+def settled_by(facts: Sequence[Facts], at: int, asks: tuple[str, ...]) -> int:
     """Count the messages from `at` on that settle a call message: exactly the results it asks for.
 
     All of them join the one group of the message, so which result goes with which call of equal

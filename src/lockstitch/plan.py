@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from lockstitch.errors import PlanMismatch
+from lockstitch.errors import FormatError, PlanMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -188,9 +188,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Read a plan that `to_json` wrote.
 
         Raises:
-            msgspec.ValidationError: it is no plan.
+            FormatError: it is no plan.
         """
-        return msgspec.json.decode(data, type=cls)
+        try:
+            return msgspec.json.decode(data, type=cls)
+        except msgspec.DecodeError as error:
+            raise FormatError(f"not a plan: {error}") from None
 
 
 _PHRASING: list[Callable[..., str]] = []

@@ -13,8 +13,9 @@ from typing import Any
 
 from lockstitch.document.base import Document
 from lockstitch.document.jsontext import from_json
-from lockstitch.document.lines import from_lines, is_lines
+from lockstitch.document.lines import BOM, from_lines, is_lines
 from lockstitch.document.objects import from_list, from_mapping
+from lockstitch.document.scanned import reparsed
 from lockstitch.errors import FormatError
 
 __all__ = ["Document", "open_document"]
@@ -42,7 +43,7 @@ def open_document(source: Any) -> Document:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _from_bytes(bytes(source), text=False)
     if isinstance(source, str):
-        return _from_bytes(source.encode("utf-8", "surrogatepass"), text=True)
+        return _from_text(source)
     if isinstance(source, Mapping):
         return from_mapping(source)
     if isinstance(source, Iterable):
@@ -53,8 +54,17 @@ def open_document(source: Any) -> Document:
     )
 
 
+def _from_text(text: str) -> Document:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair stands in the text itself; only the standard reader takes that.
+        return reparsed(text.encode("utf-8", "surrogatepass"), text=True)
+    return _from_bytes(data, text=True)
+
+
 def _from_bytes(data: bytes, *, text: bool) -> Document:
-    if not text and data.lstrip()[:1] in {b"[", b"{"} and not data.isascii():
+    if not text and not data.isascii() and data.removeprefix(BOM).lstrip()[:1] in {b"[", b"{"}:
         _check_encoding(data)
     read = from_lines if is_lines(data) else from_json
     return read(data, text=text)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.document.base import Document, encoded, same
-from lockstitch.document.objects import find_list, from_list, from_mapping
+from lockstitch.document.objects import find_list
+from lockstitch.document.scanned import reparsed
 from lockstitch.errors import FormatError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def from_json(data: bytes, *, text: bool) -> Document:
     try:
         before, natives, after, path, context = split(body)
     except Reparse:
-        return _reparsed(data, text=text)
+        return reparsed(data, text=text)
     gap = _gap(body, natives, len(before))
 
     def rebuild(changed: Sequence[Any]) -> Any:
@@ -191,18 +192,3 @@ def _gap(body: bytes, natives: list[msgspec.Raw], first: int) -> bytes:
         return b","
     end = first + len(bytes(natives[0]))
     return body[end : body.index(bytes(natives[1]), end)]
-
-
-def _reparsed(data: bytes, *, text: bool) -> Document:
-    """Read with the standard reader what the fast one refuses; edits are then re-encoded."""
-    loaded = json.loads(data.decode("utf-8-sig", "surrogatepass"))
-    inner = from_mapping(loaded) if isinstance(loaded, dict) else from_list(loaded)
-
-    def rebuild(changed: Sequence[Any]) -> Any:
-        if same(changed, inner.natives):
-            joined = data
-        else:
-            joined = json.dumps(inner.rebuild(changed)).encode()
-        return joined.decode("utf-8", "surrogatepass") if text else joined
-
-    return Document(natives=inner.natives, path=inner.path, context=inner.context, rebuild=rebuild)

@@ -19,25 +19,26 @@ from lockstitch.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["from_lines", "is_lines"]
+__all__ = ["BOM", "from_lines", "is_lines"]
 
 # In a log of session events, those of user and agent are the conversation; status, span and thread
 # events are about it.
 SPEAKERS = ("user.", "agent.")
 # What an object has that holds a list rather than being a message.
 LISTS = {"messages", "input", "request"}
+BOM = b"\xef\xbb\xbf"
 
 
-def is_lines(body: bytes) -> bool:
+def is_lines(data: bytes) -> bool:
     """Tell JSON lines from one document.
 
     The first line is complete and another follows it; or there is one line, and it is a message
     rather than something that holds a list of them.
     """
-    first, _, rest = body.lstrip().partition(b"\n")
+    first, _, rest = data.removeprefix(BOM).lstrip().partition(b"\n")
     try:
-        value = msgspec.json.decode(first)
-    except (msgspec.DecodeError, RecursionError):
+        value = json.loads(first)
+    except (ValueError, RecursionError):
         return False
     if rest.strip():
         return True
@@ -77,17 +78,17 @@ def from_lines(data: bytes, *, text: bool) -> Document:
 
 def _line(line: bytes, number: int) -> Any:
     """Return the message on a line, or `None` for a row that carries none."""
+    body = line.strip() if number > 1 else line.removeprefix(BOM).strip()
     try:
-        value = decode(line.strip(), Any)
-        raw = msgspec.Raw(line.strip())
+        raw = decode(body, msgspec.Raw)
     except Reparse:
-        raw = value = json.loads(line)
+        return json.loads(body)
     except FormatError as error:
         raise FormatError(str(error), where=f"line {number}") from None
-    if isinstance(value, dict):
+    if body[:1] == b"{":
         return raw
     # Rows of [operation, payload]: the streamed events are the record, the sent ones repeat them.
-    match value:
+    match decode(body, Any):
         case [str() as operation, {"type": str() as kind} as event] if operation.endswith(
             ".stream"
         ):
@@ -101,9 +102,13 @@ def _merge(
 ) -> Iterable[bytes]:
     """Write the kept lines back in their places; rows that carry no message stay."""
     kept = {places[id(native)] for native in changed if id(native) in places}
+    end = b"\n"
     for number, line in enumerate(lines):
         if number in kept or number not in carried:
             yield line
+            end = line[-1:]
+    if end != b"\n" and any(id(native) not in places for native in changed):
+        yield b"\n"
     for native in changed:
         if id(native) not in places:
             yield encoded(native) + b"\n"

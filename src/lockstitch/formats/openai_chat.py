@@ -59,7 +59,10 @@ _OWN_KEYS = frozenset({"refusal", "audio", "annotations", "reasoning_content", "
 def facts(native: Any) -> Facts:
     """Return the facts of one message."""
     message = native if type(native) is dict else mapping(native)
-    role = message.get("role")
+    try:
+        role = message["role"]
+    except KeyError:
+        return OTHER_FACTS
     if role == "tool":
         call_id = message.get("tool_call_id")
         if type(call_id) is str and call_id:
@@ -69,21 +72,27 @@ def facts(native: Any) -> Facts:
         return facts_with(TOOL, (Link(RESULT, FUNCTION, named, name),))
     if role == "assistant":
         calls = message.get("tool_calls")
-        if calls:
-            asks: list[str] = []
-            for call in calls:
-                call_id = call.get("id") if type(call) is dict else None
-                if type(call_id) is not str or not call_id:
-                    return facts_with(ASSISTANT, tuple(map(_call_link, calls)))
-                asks.append(call_id)
-            return Facts(ASSISTANT, (), tuple(asks))
-        if message.get("function_call"):
-            name, _ = _called(mapping(message["function_call"]))
-            return Facts(ASSISTANT, (Link(CALL, FUNCTION, None, name),))
-        return _thoughts_only(message) if message.get("content") is None else ASSISTANT_FACTS
+        return _asking(calls) if calls else _saying(message)
     if role == "function":
         return Facts(TOOL, (Link(RESULT, FUNCTION, None, message.get("name")),))
     return _PLAIN.get(role, OTHER_FACTS) if type(role) is str else OTHER_FACTS
+
+
+def _asking(calls: Any) -> Facts:
+    asks: list[str] = []
+    for call in calls:
+        call_id = call.get("id") if type(call) is dict else None
+        if type(call_id) is not str or not call_id:
+            return facts_with(ASSISTANT, tuple(map(_call_link, calls)))
+        asks.append(call_id)
+    return Facts(ASSISTANT, (), tuple(asks))
+
+
+def _saying(message: Mapping[str, Any]) -> Facts:
+    old = message.get("function_call")
+    if old:
+        return Facts(ASSISTANT, (Link(CALL, FUNCTION, None, _called(mapping(old))[0]),))
+    return _thoughts_only(message) if message.get("content") is None else ASSISTANT_FACTS
 
 
 def _call_link(call: Any) -> Link:

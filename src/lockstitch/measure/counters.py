@@ -290,4 +290,22 @@ def _written(value: Any) -> str:
     try:
         return _encode(value).decode()
     except (UnicodeEncodeError, TypeError, RecursionError):
-        return str(value)
+        return _spelled(value)
+
+
+def _spelled(value: Any) -> str:
+    """Spell a value that no encoder takes, for its size: half a surrogate pair, deep nesting."""
+    pieces: list[str] = []
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, dict):
+            todo.extend(item.keys())
+            todo.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            todo.extend(item)
+        else:
+            pieces.append(str(item))
+            continue
+        pieces.append("{}" + ",:" * len(item))
+    return "".join(pieces)

@@ -74,9 +74,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         errors = len(self.errors)
         warnings = len(self.violations) - errors
         if not self.violations:
-            return f"{self.messages} messages, accepted by {self.profile}"
+            return f"{_count(self.messages, 'message')}, accepted by {self.profile}"
         first = self.violations[0]
         return (
-            f"{self.messages} messages, {errors} errors and {warnings} warnings for "
-            f"{self.profile}; first: {first.path}: {first.message}"
+            f"{_count(self.messages, 'message')}, {_count(errors, 'error')} and "
+            f"{_count(warnings, 'warning')} for {self.profile}; first: {first.path}: "
+            f"{first.message}"
         )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

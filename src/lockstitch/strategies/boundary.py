@@ -51,7 +51,7 @@ def _boundaries(window: Window) -> tuple[list[int], bool]:
     earliest = window.count
     for position in range(window.count - 1, window.start - 1, -1):
         if not window.is_kept(position):
-            earliest = min(earliest, window.groups.name_of(position))
+            earliest = min(earliest, window.units.firsts[window.units.of(position)])
             for at, measure in enumerate(measures):
                 used[at] += measure.size(position)
                 if used[at] > measure.target:

@@ -31,7 +31,7 @@ class Measure:
         self.size = sizer.size
         self.around = self.used = sizer.around
         self.limit, self.room, self.target = limits.bounds(sizer.unit)
-        self.most = self.target - sizer.around
+        self.most = self.room - sizer.around
         self.costs: list[int] = []
 
     def start_of_fit(self, count: int, bound: int) -> int:
@@ -54,7 +54,7 @@ class Measure:
         if self.unit == MESSAGES:
             self.costs = units.counts()
             return
-        sizes = list(map(self.size, range(units.groups.start, units.stop)))
+        sizes = list(map(self.size, range(units.start, units.stop)))
         self.costs = units.sums(sizes)
 
 

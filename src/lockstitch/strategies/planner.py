@@ -22,13 +22,13 @@ import msgspec
 
 from lockstitch.errors import CannotFit
 from lockstitch.facts import SYSTEM, USER
-from lockstitch.grouping import COMPLETE, OPEN, group, run_start, ties_for
+from lockstitch.grouping import OPEN, run_start, ties_for
 from lockstitch.measure.limits import Limits
 from lockstitch.plan import KEPT, Edit, FloorItem
 from lockstitch.rules.profiles import Profile
 from lockstitch.strategies.boundary import prefix_cut
 from lockstitch.strategies.budget import Budget, Measure
-from lockstitch.strategies.units import Units
+from lockstitch.strategies.units import read_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,8 +113,7 @@ class Window:
         self.count = len(transcript)
         self.bound_system = ties.bound_system
         self.facts = transcript.facts_from(start)
-        self.groups = group(self.facts, start, ties, detail=False)
-        self.units = Units(self.groups)
+        self.units = read_units(self.facts, start, ties)
         self.budget = Budget(measures, self.units)
         self.why: list[str | None] = [None] * len(self.units)
         self.early: dict[int, str] = {}
@@ -127,7 +126,7 @@ class Window:
 
     def decide(self) -> int | None:
         """Decide; return an earlier start to try from, or `None` when it is done."""
-        if self.start and self.groups.pairing.unmet:
+        if self.units.unmet:
             return self.start - 1
         wanted = self._pins()
         if wanted is None and self.request.floor:
@@ -215,7 +214,7 @@ class Window:
 
     def _floor(self) -> int | None:
         """Keep what must stay; return an earlier start where that reaches further back."""
-        transcript, groups = self.transcript, self.groups
+        transcript, units = self.transcript, self.units
         for position in range(self.head):
             self.keep(position, "system")
         asks = transcript.format.asks
@@ -227,13 +226,11 @@ class Window:
             if wanted is not None:
                 return wanted
             self.keep(user, "task")
-        for name, state in groups.states.items():
-            if state == OPEN:
-                self.keep(name, "open")
-        for name in reversed(groups.names):
-            if groups.state_of(name) == COMPLETE:
-                self.keep(name, "newest")
-                break
+        for unit in units.with_state(OPEN):
+            self.keep_unit(unit, "open")
+        newest = units.newest_complete()
+        if newest is not None:
+            self.keep_unit(newest, "newest")
         return None
 
     def _lead_the_floor(self) -> int | None:

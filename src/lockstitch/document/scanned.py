@@ -1,0 +1,99 @@
+"""JSON that only the standard reader takes: lone surrogates, NaN, numbers beyond a float.
+
+Knows: how to find, with that reader, where each message begins and ends, so that here too a kept
+message is written back as it was.
+
+Must not know: what a message means.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lockstitch.document.base import Document, encoded, same
+from lockstitch.document.objects import find_list, from_mapping
+from lockstitch.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["reparsed"]
+
+_NOTHING: Mapping[str, Any] = {}
+_SPACE = " \t\r\n"
+_read = json.JSONDecoder().raw_decode
+
+
+def reparsed(data: bytes, *, text: bool) -> Document:
+    """Read JSON with the standard reader; `text` says whether the caller handed over a string."""
+    whole = data.decode("utf-8", "surrogatepass")
+    start = _skip(whole, 1 if whole[:1] == "\ufeff" else 0)
+    try:
+        value, _ = _read(whole, start)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg} (character {error.pos})") from None
+    path, context = "messages", _NOTHING
+    if not isinstance(value, list):
+        path, found = find_list(value)
+        inner = from_mapping(value)
+        context = inner.context
+        if isinstance(found, str):
+            return _wrapping(inner, whole, text=text)
+        for key in path.split("."):
+            start = _value_at(whole, start, key)
+    spans = list(_elements(whole, start))
+    natives = [native for native, _, _ in spans]
+    kept = {id(native): whole[begin:end] for native, begin, end in spans}
+    before = whole[: spans[0][1]] if spans else whole[: start + 1]
+    after = whole[spans[-1][2] :] if spans else whole[start + 1 :]
+    gap = whole[spans[0][2] : spans[1][1]] if spans[1:] else ","
+
+    def rebuild(changed: Sequence[Any]) -> Any:
+        if same(changed, natives):
+            joined = whole
+        else:
+            pieces = [kept.get(id(native)) or encoded(native).decode() for native in changed]
+            joined = before + gap.join(pieces) + after
+        return joined if text else joined.encode("utf-8", "surrogatepass")
+
+    return Document(natives=natives, path=path, context=context, rebuild=rebuild)
+
+
+def _wrapping(inner: Document, whole: str, *, text: bool) -> Document:
+    """Keep the text of a body whose list is a bare string; what is changed is written anew."""
+
+    def rebuild(changed: Sequence[Any]) -> Any:
+        joined = whole if same(changed, inner.natives) else json.dumps(inner.rebuild(changed))
+        return joined if text else joined.encode("utf-8", "surrogatepass")
+
+    return Document(natives=inner.natives, path=inner.path, context=inner.context, rebuild=rebuild)
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _elements(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
+    """Yield each element of the list that opens at `start`, with where it begins and ends."""
+    at = _skip(text, start + 1)
+    while text[at] != "]":
+        value, end = _read(text, at)
+        yield value, at, end
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def _value_at(text: str, start: int, key: str) -> int:
+    """Return where the value of a key begins, in the object that opens at `start`."""
+    at = _skip(text, start + 1)
+    while True:
+        name, end = _read(text, at)
+        at = _skip(text, _skip(text, end) + 1)
+        if name == key:
+            return at
+        _, end = _read(text, at)
+        at = _skip(text, _skip(text, end) + 1)
