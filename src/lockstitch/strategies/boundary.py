@@ -76,7 +76,8 @@ def _past_damage(window: Window, boundaries: list[int]) -> int:
         broken = [violation.index for violation in report.errors]
         if not broken:
             return best
-        behind = best + max(broken)
+        # A breach of the list as a whole (nothing to answer) is mended by no later start.
+        behind = best + max(broken) if max(broken) >= 0 else window.count
         later = [boundary for boundary in boundaries if boundary > behind]
         if not later:
             return window.count

@@ -279,6 +279,8 @@ class Window:
         if not self._filled() and self.start > 0:
             return self.start - 1
         first = self.first
+        if not self.request.floor and not self._speaks():
+            return None
         if first == self.count or self.role(first) == USER:
             return None
         if self.request.floor:
@@ -294,6 +296,16 @@ class Window:
                 if self.why[unit] == "recent":
                     self.let_go(unit, "start")
         return None
+
+    def _speaks(self) -> bool:
+        """Whether anything besides system messages is kept; if not, let those go as well."""
+        recent = [unit for unit, reason in enumerate(self.why) if reason == "recent"]
+        firsts = self.units.firsts
+        if self.early or any(self.role(firsts[unit]) != SYSTEM for unit in recent):
+            return True
+        for unit in recent:
+            self.let_go(unit, "oldest")
+        return False
 
     def _filled(self) -> bool:
         """Keep what fits, and say whether a unit did not.
