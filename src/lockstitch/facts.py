@@ -66,7 +66,7 @@ FUNCTION: Final = "function"
 # call of another with the same id (a tool_search_call answered by a function_call_output).
 CLIENT_FAMILIES: Final = (
     FUNCTION,
-    "custom",
+    "custom_tool",
     "tool_search",
     "shell",
     "local_shell",

@@ -123,7 +123,7 @@ def check(
     >>> report.ok, report.violations[0].rule, report.violations[0].path
     (False, 'oc-tool-needs-call', 'messages[1].content')
     """
-    if tail not in {"open", "closed"}:
+    if tail not in ("open", "closed"):
         raise ValueError(f'tail must be "open" or "closed", got {tail!r}')
     rules = get_profile(profile)
     transcript = _Opened(source, format, look=ALL).transcript
@@ -193,7 +193,7 @@ def trim(
         trim_to,
         profile,
         cut,
-        tuple(pins),
+        _pin_tuple(pins),
         reserve,
         floor,
         on_overflow,
@@ -240,7 +240,7 @@ def plan(
         trim_to,
         profile,
         cut,
-        tuple(pins),
+        _pin_tuple(pins),
         reserve,
         floor,
         on_overflow,
@@ -268,6 +268,13 @@ def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
     return opened.document.rebuild(apply_plan(decision, opened.transcript))
 
 
+def _pin_tuple(pins: Collection[int]) -> tuple[int, ...]:
+    for pin in pins:
+        if type(pin) is not int:
+            raise TypeError(f"pins must be positions, got {pin!r}")
+    return tuple(pins)
+
+
 def _request(*arguments: Any) -> Request:
     """Check the arguments; those that were checked before are not checked again."""
     try:
@@ -290,9 +297,9 @@ def _checked(
     floor: bool,
     on_overflow: Overflow,
 ) -> Request:
-    if cut not in {"groups", "prefix"}:
+    if cut not in ("groups", "prefix"):
         raise ValueError(f'cut must be "groups" or "prefix", got {cut!r}')
-    if on_overflow not in {"raise", "smallest", "empty"}:
+    if on_overflow not in ("raise", "smallest", "empty"):
         raise ValueError(f'on_overflow must be "raise", "smallest" or "empty", got {on_overflow!r}')
     if type(floor) is not bool:
         raise TypeError(f"floor must be True or False, got {floor!r}")
@@ -397,8 +404,6 @@ def _positions(pins: Collection[int], count: int) -> frozenset[int]:
     """Check pinned positions; negative ones count from the end, as everywhere in Python."""
     found: set[int] = set()
     for pin in pins:
-        if type(pin) is not int:
-            raise TypeError(f"pins must be positions, got {pin!r}")
         if not -count <= pin < count:
             raise ValueError(f"pin {pin} is outside the history of {count} messages")
         found.add(pin % count)

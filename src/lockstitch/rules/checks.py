@@ -52,7 +52,7 @@ CHECKS: Final[dict[str, Check]] = {
     "system_misplaced": shape.system_misplaced,
     "unanswered_call": links.unanswered,
     "unanswered_computer": _among(links.unanswered, "computer"),
-    "unanswered_custom": _among(links.unanswered, "custom"),
+    "unanswered_custom": _among(links.unanswered, "custom_tool"),
     "unanswered_function": _among(links.unanswered, "function", "tool_search"),
     "unanswered_local_shell": _among(links.unanswered, "local_shell"),
     "unanswered_mcp": _among(links.unanswered, "mcp"),

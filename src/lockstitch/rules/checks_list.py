@@ -87,8 +87,10 @@ def duplicate_item(view: View) -> Iterator[Finding]:
     """Find items that stand twice."""
     seen: dict[object, int] = {}
     for index, native in enumerate(view.transcript.natives):
-        name = mapping(native).get("id")
-        if not name:
+        item = mapping(native)
+        name = item.get("id")
+        # The output of a local shell call carries the id of its call in this place.
+        if not name or item.get("type") == "local_shell_call_output":
             continue
         first = seen.setdefault(name, index)
         if first != index:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockstitch.facts import USER
+from lockstitch.facts import OTHER, SYSTEM, USER
 from lockstitch.rules.check import check_transcript
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def _boundaries(window: Window) -> tuple[list[int], bool]:
     # What stands before the boundary and stays (the floor) is what the window starts with.
     anchor = window.first
     wants_user = window.request.profile.start == "user"
+    speaker = ""
     earliest = window.count
     for position in range(window.count - 1, window.start - 1, -1):
         if not window.is_kept(position):
@@ -56,7 +57,9 @@ def _boundaries(window: Window) -> tuple[list[int], bool]:
                 used[at] += measure.size(position)
                 if used[at] > measure.target:
                     return found, True
-        starts = anchor < position or not wants_user or window.role(position) == USER
+        if window.role(position) not in {SYSTEM, OTHER}:
+            speaker = window.role(position)
+        starts = anchor < position or not wants_user or speaker == USER
         if earliest >= position and starts:
             found.append(position)
     return found, False
