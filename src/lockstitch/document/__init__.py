@@ -9,14 +9,18 @@ for its bytes, and that is all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lockstitch.document.base import Document
+import msgspec
+
+from lockstitch.document.base import Document, same
 from lockstitch.document.jsontext import from_json
 from lockstitch.document.lines import BOM, from_lines, is_lines
 from lockstitch.document.objects import from_list, from_mapping
-from lockstitch.document.scanned import reparsed
 from lockstitch.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Document", "open_document"]
 
@@ -56,11 +60,15 @@ def open_document(source: Any) -> Document:
 
 def _from_text(text: str) -> Document:
     try:
-        data = text.encode()
+        return _from_bytes(text.encode(), text=True)
     except UnicodeEncodeError:
-        # Half a surrogate pair stands in the text itself; only the standard reader takes that.
-        return reparsed(text.encode("utf-8", "surrogatepass"), text=True)
-    return _from_bytes(data, text=True)
+        # Half a surrogate pair stands in the text itself; JSON can spell it as an escape.
+        spelled = _from_bytes(text.encode("utf-8", "backslashreplace"), text=True)
+
+    def rebuild(changed: Sequence[Any]) -> Any:
+        return text if same(changed, spelled.natives) else spelled.rebuild(changed)
+
+    return msgspec.structs.replace(spelled, rebuild=rebuild)
 
 
 def _from_bytes(data: bytes, *, text: bool) -> Document:

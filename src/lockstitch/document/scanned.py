@@ -26,13 +26,13 @@ _read = json.JSONDecoder().raw_decode
 
 
 def reparsed(data: bytes, *, text: bool) -> Document:
-    """Read JSON with the standard reader; `text` says whether the caller handed over a string."""
-    whole = data.decode("utf-8", "surrogatepass")
+    """Read JSON that the standard reader was seen to take.
+
+    `text` says whether the caller handed over a string.
+    """
+    whole = data.decode()
     start = _skip(whole, 1 if whole[:1] == "\ufeff" else 0)
-    try:
-        value, _ = _read(whole, start)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"not JSON: {error.msg} (character {error.pos})") from None
+    value, _ = _read(whole, start)
     path, context = "messages", _NOTHING
     if not isinstance(value, list):
         path, found = find_list(value)
@@ -55,7 +55,7 @@ def reparsed(data: bytes, *, text: bool) -> Document:
         else:
             pieces = [kept.get(id(native)) or encoded(native).decode() for native in changed]
             joined = before + gap.join(pieces) + after
-        return joined if text else joined.encode("utf-8", "surrogatepass")
+        return joined if text else joined.encode()
 
     return Document(natives=natives, path=path, context=context, rebuild=rebuild)
 
@@ -65,7 +65,7 @@ def _wrapping(inner: Document, whole: str, *, text: bool) -> Document:
 
     def rebuild(changed: Sequence[Any]) -> Any:
         joined = whole if same(changed, inner.natives) else json.dumps(inner.rebuild(changed))
-        return joined if text else joined.encode("utf-8", "surrogatepass")
+        return joined if text else joined.encode()
 
     return Document(natives=inner.natives, path=inner.path, context=inner.context, rebuild=rebuild)
 
@@ -90,10 +90,15 @@ def _elements(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
 def _value_at(text: str, start: int, key: str) -> int:
     """Return where the value of a key begins, in the object that opens at `start`."""
     at = _skip(text, start + 1)
-    while True:
+    found: dict[str, int] = {}
+    while text[at] != "}":
         name, end = _read(text, at)
         at = _skip(text, _skip(text, end) + 1)
-        if name == key:
-            return at
+        if name in found:
+            raise FormatError(f"the key {name!r} stands twice in one object: remove one of the two")
+        found[name] = at
         _, end = _read(text, at)
-        at = _skip(text, _skip(text, end) + 1)
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found[key]
