@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lockstitch.errors import CannotFit
-from lockstitch.facts import SYSTEM, USER
+from lockstitch.facts import OTHER, SYSTEM, USER
 from lockstitch.grouping import OPEN, run_start, ties_for
 from lockstitch.measure.limits import Limits
 from lockstitch.plan import KEPT, Edit, FloorItem
@@ -117,7 +117,6 @@ class Window:
         self.budget = Budget(measures, self.units)
         self.why: list[str | None] = [None] * len(self.units)
         self.early: dict[int, str] = {}
-        self.newest_user = -1
         # The first kept position after the system part, as far as it is known.
         self.first = self.count
         self.head = 0
@@ -203,6 +202,16 @@ class Window:
                 position -= 1
         return position
 
+    def _opener_before(self, position: int) -> int:
+        """Return the user message before a position that can open a window, -1 if there is none.
+
+        One that also carries results cannot: its call stands before it.
+        """
+        position = self._user_before(position)
+        while position >= 0 and self.transcript.facts_at(position).linked:
+            position = self._user_before(position)
+        return position
+
     # --- the floor -------------------------------------------------------------------------------
 
     def _pins(self) -> int | None:
@@ -220,7 +229,7 @@ class Window:
         asks = transcript.format.asks
         if asks is not None and self.start and any(map(asks, transcript.natives[: self.start])):
             return 0
-        user = self.newest_user = self._user_before(self.count)
+        user = self._user_before(self.count)
         if user >= 0:
             wanted = self.reach(user)
             if wanted is not None:
@@ -238,7 +247,7 @@ class Window:
         first = self.first
         if first == self.count or self.role(first) == USER:
             return None
-        lead = self._user_before(first)
+        lead = self._opener_before(first)
         if lead < 0:
             return None
         wanted = self.reach(lead)
@@ -284,24 +293,25 @@ class Window:
         if first == self.count or self.role(first) == USER:
             return None
         if self.request.floor:
-            lead = self.newest_user if first > self.newest_user else self._user_before(first)
+            lead = self._opener_before(first)
             if lead >= 0 and not self.is_kept(lead):
                 wanted = self.reach(lead)
                 if wanted is not None or self._restored(lead, first):
                     return wanted
         if self.request.profile.start == "user":
             for unit in range(self.units.of(first), len(self.why)):
-                if self.role(self.units.firsts[unit]) == USER or self.why[unit] in _FLOOR:
+                if self.why[unit] not in KEPT:
+                    continue
+                if self.why[unit] != "recent" or self.role(self.units.firsts[unit]) == USER:
                     break
-                if self.why[unit] == "recent":
-                    self.let_go(unit, "start")
+                self.let_go(unit, "start")
         return None
 
     def _speaks(self) -> bool:
         """Whether anything besides system messages is kept; if not, let those go as well."""
         recent = [unit for unit, reason in enumerate(self.why) if reason == "recent"]
         firsts = self.units.firsts
-        if self.early or any(self.role(firsts[unit]) != SYSTEM for unit in recent):
+        if self.early or any(self.role(firsts[unit]) not in _SILENT for unit in recent):
             return True
         for unit in recent:
             self.let_go(unit, "oldest")
@@ -407,6 +417,8 @@ class Window:
 
 
 _FLOOR = KEPT.keys() - {"recent"}
+# Roles that leave nothing to answer.
+_SILENT = frozenset({SYSTEM, OTHER})
 
 
 def _extend(edits: list[Edit], start: int, stop: int, reason: str) -> None:
