@@ -130,6 +130,19 @@ class Groups(Sequence[Group]):
         """Return the state of the group with that name."""
         return self.states.get(name, COMPLETE)
 
+    def untangled(self) -> Groups:
+        """Return groups that do not interleave: those that did are one."""
+        last = {name: position for position, name in enumerate(self.names, self.start)}
+        joined: dict[int, int] = {}
+        end = current = -1
+        for name, newest in last.items():
+            if name > end:
+                current = name
+            joined[name] = current
+            end = max(end, newest)
+        names = [joined[name] for name in self.names]
+        return Groups(self.facts, self.pairing, names, _states(self.pairing, names))
+
     @overload
     def __getitem__(self, index: int) -> Group: ...
 

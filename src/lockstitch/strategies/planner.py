@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lockstitch.errors import CannotFit
-from lockstitch.facts import OTHER, SYSTEM, USER
+from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, USER
 from lockstitch.grouping import OPEN, run_start, ties_for
 from lockstitch.measure.limits import Limits
 from lockstitch.plan import KEPT, Edit, FloorItem
@@ -86,6 +86,9 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
     while True:
         window = Window(transcript, request, measures, start)
         wanted = window.decide()
+        if wanted is None and window.tangled():
+            window = Window(transcript, request, measures, start, coarse=True)
+            wanted = window.decide()
         if wanted is None:
             return window.outcome()
         # Doubling keeps the whole search within twice the cost of its last attempt.
@@ -101,7 +104,13 @@ class Window:
     """
 
     def __init__(
-        self, transcript: Transcript, request: Request, measures: list[Measure], start: int
+        self,
+        transcript: Transcript,
+        request: Request,
+        measures: list[Measure],
+        start: int,
+        *,
+        coarse: bool = False,
     ) -> None:
         profile = request.profile
         ties = ties_for(
@@ -113,7 +122,7 @@ class Window:
         self.count = len(transcript)
         self.bound_system = ties.bound_system
         self.facts = transcript.facts_from(start)
-        self.units = read_units(self.facts, start, ties)
+        self.units = read_units(self.facts, start, ties, coarse=coarse)
         self.budget = Budget(measures, self.units)
         self.why: list[str | None] = [None] * len(self.units)
         self.early: dict[int, str] = {}
@@ -238,8 +247,10 @@ class Window:
         for unit in units.with_state(OPEN):
             self.keep_unit(unit, "open")
         newest = units.newest_complete()
-        if newest is not None:
-            self.keep_unit(newest, "newest")
+        if newest is None:
+            # Everything near the end is damaged or open; what stands before it decides.
+            return self.start - 1 if self.start else None
+        self.keep_unit(newest, "newest")
         return None
 
     def _lead_the_floor(self) -> int | None:
@@ -393,6 +404,27 @@ class Window:
             self.facts[position - self.start].calls and self.is_kept(position)
             for position in range(first, end)
         )
+
+    def tangled(self) -> bool:
+        """Whether groups interleave and what is kept of them would be read as one turn.
+
+        What parted two assistant turns has gone, and an id is used in both: results of one would be
+        taken for the other's. Such groups are then kept or dropped together.
+        """
+        if self.units.ordered:
+            return False
+        last = self.start - 1
+        seam = False
+        ids: list[str | None] = []
+        for start, stop, unit in self.units.pieces():
+            if self.why[unit] not in KEPT:
+                continue
+            if last >= self.start and start > last + 1:
+                seam = seam or self.role(start) == self.role(last) == ASSISTANT
+            last = stop - 1
+            for fact in self.facts[start - self.start : stop - self.start]:
+                ids += [link.id for link in fact.ends if link.kind == CALL]
+        return seam and len(set(ids)) < len(ids)
 
     # --- the outcome -----------------------------------------------------------------------------
 

@@ -53,6 +53,11 @@ class Units:
         return len(self.firsts)
 
     @property
+    def ordered(self) -> bool:
+        """Whether units lie one after another."""
+        return self._numbers is None
+
+    @property
     def unmet(self) -> bool:
         """Whether something in the window belongs to a message before it."""
         return self.groups is not None and self.start > 0 and bool(self.groups.pairing.unmet)
@@ -130,10 +135,10 @@ class Units:
         return max(stop for _, stop, number in self.pieces() if number == unit)
 
 
-def read_units(facts: Sequence[Facts], start: int, ties: Ties) -> Units:
+def read_units(facts: Sequence[Facts], start: int, ties: Ties, *, coarse: bool = False) -> Units:
     """Find the units of the messages from `start` on.
 
-    `start` must not lie inside an assistant run.
+    `start` must not lie inside an assistant run. `coarse` joins groups that interleave.
     """
     stop = start + len(facts)
     if not ties.whole_response and not ties.bound_system:
@@ -141,6 +146,8 @@ def read_units(facts: Sequence[Facts], start: int, ties: Ties) -> Units:
         if firsts is not None:
             return Units(firsts, start, stop)
     groups = group(facts, start, ties, detail=False)
+    if coarse:
+        groups = groups.untangled()
     return Units(list(dict.fromkeys(groups.names)), start, stop, groups)
 
 
