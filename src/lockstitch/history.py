@@ -269,10 +269,11 @@ def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
 
 
 def _pin_tuple(pins: Collection[int]) -> tuple[int, ...]:
-    for pin in pins:
+    pinned = tuple(pins)
+    for pin in pinned:
         if type(pin) is not int:
             raise TypeError(f"pins must be positions, got {pin!r}")
-    return tuple(pins)
+    return pinned
 
 
 def _request(*arguments: Any) -> Request:
@@ -386,8 +387,9 @@ def _find_format(document: Document, name: str | None, look: str) -> tuple[Forma
         return FORMATS[_EMPTY], True
     among = None
     hint = None
-    if document.path.endswith("input"):
-        among = [form for form in FORMATS.values() if "input" in form.keys]
+    key = document.path.rpartition(".")[2]
+    if key not in ("messages", "lines"):
+        among = [form for form in FORMATS.values() if key in form.keys]
     elif document.context:
         hint = next(
             (

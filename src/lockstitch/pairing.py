@@ -365,13 +365,16 @@ class _Walk:
 
     def _unnamed(self, link: Link) -> Occurrence | None:
         """Find a call without an id for a result that has one, by name, in the run just spoken."""
-        if link.name is None:
-            return None
-        for occurrence in self.calls[self.first_of_run :]:
-            call = occurrence.link
-            if occurrence.answer < 0 and call.id is None and call.name == link.name:
-                return occurrence
-        return None
+        found = [
+            occurrence
+            for occurrence in self.calls[self.first_of_run :]
+            if occurrence.answer < 0
+            and occurrence.link.id is None
+            and occurrence.link.family == link.family
+            and (link.name is None or occurrence.link.name == link.name)
+        ]
+        # Without a name to go by, only where there is no choice.
+        return found[0] if found and (link.name is not None or len(found) == 1) else None
 
     def _close(
         self,

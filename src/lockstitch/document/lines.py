@@ -25,7 +25,7 @@ __all__ = ["BOM", "from_lines", "is_lines"]
 # events are about it.
 SPEAKERS = ("user.", "agent.")
 # What an object has that holds a list rather than being a message.
-LISTS = {"messages", "input", "request"}
+LISTS = {"messages", "input", "contents", "request"}
 BOM = b"\xef\xbb\xbf"
 
 

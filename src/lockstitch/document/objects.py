@@ -16,7 +16,7 @@ from lockstitch.errors import FormatError
 __all__ = ["find_list", "from_list", "from_mapping"]
 
 # Where request bodies, logs and exports keep the list.
-LIST_KEYS = ("messages", "input")
+LIST_KEYS = ("messages", "input", "contents")
 # A recorded exchange keeps the request body under this key.
 NESTED = "request"
 

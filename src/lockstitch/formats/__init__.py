@@ -18,7 +18,10 @@ from lockstitch.errors import AmbiguousFormat, FormatError, UnknownFormat
 from lockstitch.formats import (
     anthropic,
     anthropic_events,
+    bedrock,
+    gemini,
     langchain,
+    mistral,
     openai_chat,
     openai_responses,
 )
@@ -32,7 +35,16 @@ __all__ = ["ALL", "ENDS", "ENOUGH", "FORMATS", "Format", "detect", "get_format",
 # In the order in which messages that all of them read alike are given to one.
 FORMATS: dict[str, Format] = {
     module.FORMAT.name: module.FORMAT
-    for module in (openai_chat, anthropic, openai_responses, langchain, anthropic_events)
+    for module in (
+        openai_chat,
+        anthropic,
+        openai_responses,
+        langchain,
+        anthropic_events,
+        mistral,
+        gemini,
+        bedrock,
+    )
 }
 _EVERY = tuple(FORMATS.values())
 # How much of a history to look at.
@@ -103,9 +115,21 @@ def detect(
     if best == NO:
         raise UnknownFormat(_nothing_fits(natives), where=f"{path}[0]", known=tuple(FORMATS))
     winners = [(name, where) for name, (strength, where) in claims.items() if strength == best]
+    if len(winners) == 2:  # noqa: PLR2004 - a base and its dialect
+        winners = _of_dialects(winners, sure=best == DEFINITE)
     if best > FITS and len(winners) > 1:
         raise AmbiguousFormat(winners)
     return FORMATS[winners[0][0]], spread or best == DEFINITE
+
+
+def _of_dialects(winners: list[tuple[str, str]], *, sure: bool) -> list[tuple[str, str]]:
+    """Settle a tie between a format and a dialect of it: the dialect, if it is sure."""
+    for name, _ in winners:
+        base = FORMATS[name].dialect_of
+        chosen = name if sure else base
+        if base in dict(winners):
+            return [winner for winner in winners if winner[0] == chosen]
+    return winners
 
 
 def _quick(natives: Sequence[Any], formats: tuple[Format, ...], path: str) -> Format | None:

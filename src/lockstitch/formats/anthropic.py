@@ -166,6 +166,8 @@ def evidence(native: Any) -> int:
         kind = block.get("type")
         if kind in _CALLS or _result_family(kind):
             strength = DEFINITE
+        elif kind == "thinking" and not isinstance(block.get("thinking", ""), str):
+            return NO
         elif kind in _THOUGHTS or kind in _OWN or (kind == "image" and "source" in block):
             strength = max(strength, LIKELY)
         elif kind != "text":

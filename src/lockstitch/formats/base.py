@@ -65,7 +65,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     those under which it holds instructions outside the list. `whole_response`: all items of one
     response stand or fall together. `asks` tells the messages that ask a person for approval, where
     the format has such. `bound_system`: a system message inside the list has a place that it
-    needs. `joins`: neighbouring messages of one role are one turn on the wire.
+    needs. `joins`: neighbouring messages of one role are one turn on the wire. `dialect_of`
+    names the format that this one is a variant of.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     asks: Callable[[Any], bool] | None = None
     bound_system: bool = False
     joins: bool = False
+    dialect_of: str | None = None
 
 
 _decode = msgspec.json.Decoder().decode
