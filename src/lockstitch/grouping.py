@@ -245,7 +245,7 @@ def _states(pairing: Pairing, names: list[int]) -> dict[int, str]:
         name = names[occurrence.message - start]
         if answerable:
             states[name] = OPEN
-        elif states.get(name) != OPEN:
+        else:
             states[name] = ABANDONED
     return states
 

@@ -51,8 +51,9 @@ _EVERY = tuple(FORMATS.values())
 ALL: Final = "all"
 ENOUGH: Final = "enough"
 ENDS: Final = "ends"
-# How many messages are looked at from each end: for a shape that settles it at once, and before a
-# history of plain text is taken as such.
+# A history this short is always looked at whole. Of a longer one a few messages from each end are,
+# for a shape that settles it at once, and more before it is taken for plain text.
+SHORT = 64
 QUICK = 8
 HEADS = 2
 SAMPLE = 64
@@ -89,7 +90,7 @@ def detect(
         among: the formats to choose from; all by default.
         hint: a format that the request around the list speaks for.
         path: how the list is named in errors.
-        look: `ALL` messages; `ENOUGH` of them to find one that settles it; or only those at the
+        look: `ALL` messages (as always in a short history); `ENOUGH` of them to find one that settles it; or only those at the
             `ENDS`, which a decision about the tail can afford.
 
     Returns:
@@ -102,7 +103,7 @@ def detect(
     """
     formats = _EVERY if among is None else tuple(among)
     count = len(natives)
-    if look != ALL:
+    if look != ALL and count > SHORT:
         quick = _quick(natives, formats, path)
         if quick is not None:
             return quick, True

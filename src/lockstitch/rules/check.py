@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockstitch.grouping import Groups, group, ties_for
+from lockstitch.grouping import group, ties_for
 from lockstitch.rules.catalog import Rule, rules_of
 from lockstitch.rules.checks import CHECKS
 from lockstitch.rules.report import Report, Violation
@@ -26,7 +26,6 @@ def check_transcript(
     profile: Profile,
     *,
     tail: str = "open",
-    groups: Groups | None = None,
 ) -> Report:
     """Check a transcript against a profile.
 
@@ -35,13 +34,11 @@ def check_transcript(
         profile: the acceptance rules.
         tail: `open` while tools run (a call at the end may lack its result), `closed` when the
             model is about to be called.
-        groups: the groups of the whole transcript, if they are at hand.
     """
-    if groups is None:
-        ties = ties_for(
-            transcript, whole_response=profile.whole_response, bound_system=profile.bound_system
-        )
-        groups = group(transcript.facts_from(0), 0, ties)
+    ties = ties_for(
+        transcript, whole_response=profile.whole_response, bound_system=profile.bound_system
+    )
+    groups = group(transcript.facts_from(0), 0, ties)
     adjacency = profile.adjacency
     if adjacency == "message" and transcript.format.joins:
         adjacency = "run"

@@ -120,8 +120,7 @@ class Units:
                     found.append((begin, position, last))
                 begin, last = position, unit
             position += 1
-        if position > begin:
-            found.append((begin, position, last))
+        found.append((begin, position, last))
         return found
 
     def along(self, values: list[str | None]) -> Iterable[tuple[int, str | None]]:
