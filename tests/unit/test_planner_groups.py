@@ -1045,3 +1045,13 @@ def test_a_long_history_is_cut_as_the_short_one_that_ends_like_it(profile, far):
         positions = set(ls.plan(history, max_messages=limit, profile=profile).kept)
         assert len(positions) <= limit
         assert all(unit <= positions or not unit & positions for unit in groups)
+
+
+def test_a_system_message_that_fits_does_not_hide_that_an_answer_leads_the_window():
+    history = [system("s"), user("x" * 30), assistant("a")]
+    options = {"max_chars": 5, "reserve": 1, "floor": False}
+    assert ls.plan(history, profile="openai-chat", **options).kept == [0, 2]
+    # The answer may not lead, its question fits no window, and nobody answers to instructions.
+    decision = ls.plan(history, profile="portable", **options)
+    assert decision.kept == []
+    assert [edit.reason for edit in decision.edits] == ["oldest", "too-large", "start"]

@@ -316,6 +316,8 @@ class Window:
                 if self.why[unit] != "recent" or self.role(self.units.firsts[unit]) == USER:
                     break
                 self.let_go(unit, "start")
+            if not self.request.floor:
+                self._speaks()
         return None
 
     def _speaks(self) -> bool:
@@ -354,8 +356,13 @@ class Window:
                     full = True
                     break
             measure.used = used
-            if last >= 0 and self.head <= self.units.firsts[last] < self.first:
-                self.first = self.units.firsts[last]
+            if last >= 0:
+                # A head kept like any other message is not where the recent ones begin.
+                firsts = self.units.firsts
+                while last < len(why) and (firsts[last] < self.head or why[last] != "recent"):
+                    last += 1
+                if last < len(why):
+                    self.first = min(self.first, firsts[last])
             return full
         for unit in range(len(why) - 1, -1, -1):
             if why[unit] is not None:
