@@ -90,8 +90,8 @@ def detect(
         among: the formats to choose from; all by default.
         hint: a format that the request around the list speaks for.
         path: how the list is named in errors.
-        look: `ALL` messages (as always in a short history); `ENOUGH` of them to find one that settles it; or only those at the
-            `ENDS`, which a decision about the tail can afford.
+        look: `ALL` messages (as always in a short history); `ENOUGH` of them to find one that
+            settles it; or only those at the `ENDS`, which a decision about the tail can afford.
 
     Returns:
         The format, and whether it is settled; where only plain text was seen at the ends, a message

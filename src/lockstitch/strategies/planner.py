@@ -337,33 +337,7 @@ class Window:
         """
         why, budget = self.why, self.budget
         if len(budget.measures) == 1:
-            # One limit is the common case, and this loop the hottest of the planner.
-            measure = budget.measures[0]
-            used, target, most = measure.used, measure.target, measure.most
-            unit, last = len(why), -1
-            full = False
-            for cost in reversed(measure.costs):
-                unit -= 1
-                if why[unit] is not None:
-                    continue
-                if used + cost <= target:
-                    why[unit] = "recent"
-                    used += cost
-                    last = unit
-                elif cost > most:
-                    why[unit] = "too-large"
-                else:
-                    full = True
-                    break
-            measure.used = used
-            if last >= 0:
-                # A head kept like any other message is not where the recent ones begin.
-                firsts = self.units.firsts
-                while last < len(why) and (firsts[last] < self.head or why[last] != "recent"):
-                    last += 1
-                if last < len(why):
-                    self.first = min(self.first, firsts[last])
-            return full
+            return self._filled_by(budget.measures[0])
         for unit in range(len(why) - 1, -1, -1):
             if why[unit] is not None:
                 continue
@@ -374,6 +348,35 @@ class Window:
             else:
                 return True
         return False
+
+    def _filled_by(self, measure: Measure) -> bool:
+        """Do the same for one limit: the common case, and the planner's hottest loop."""
+        why = self.why
+        used, target, most = measure.used, measure.target, measure.most
+        unit, last = len(why), -1
+        full = False
+        for cost in reversed(measure.costs):
+            unit -= 1
+            if why[unit] is not None:
+                continue
+            if used + cost <= target:
+                why[unit] = "recent"
+                used += cost
+                last = unit
+            elif cost > most:
+                why[unit] = "too-large"
+            else:
+                full = True
+                break
+        measure.used = used
+        if last >= 0:
+            # A head kept like any other message is not where the recent ones begin.
+            firsts = self.units.firsts
+            while last < len(why) and (firsts[last] < self.head or why[last] != "recent"):
+                last += 1
+            if last < len(why):
+                self.first = min(self.first, firsts[last])
+        return full
 
     def _restored(self, lead: int, first: int) -> bool:
         """Bring back the user message that kept tool rounds answer, in exchange for the oldest.

@@ -1,0 +1,90 @@
+"""Finding codes: the names that cases use for findings, and the catalogue's rules for each.
+
+The one place where the two vocabularies meet. A code stands for checks, and so for every rule of
+any profile that uses one of them; a code without checks is known, but nothing finds it yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lockstitch.rules.catalog import RULES, rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockstitch.rules.report import Violation
+
+__all__ = ["CODES", "found_at", "has_rule", "stands_for"]
+
+# A late or an early result is found at the result and names the call in `related`: to a checker
+# that knows positions alone it is an orphan there and an unanswered call here.
+_APART: Final = ("displaced_result", "result_before_call")
+
+CODES: Final[dict[str, tuple[str, ...]]] = {
+    "bad-tool-name": (),
+    "dangling-server-call": ("unanswered_server", "unanswered_mcp", "unanswered_shell"),
+    "dangling-tool-call": (
+        "unanswered_call",
+        "partly_answered_batch",
+        "unanswered_function",
+        "unanswered_custom",
+        "unanswered_computer",
+        "unanswered_shell",
+        "unanswered_local_shell",
+        *_APART,
+    ),
+    "duplicate-item-id": ("duplicate_item", "repeated_id_in_turn"),
+    "duplicate-tool-result": ("duplicate_result",),
+    "empty-content": (
+        "empty_message",
+        "empty_content",
+        "empty_text_block",
+        "blank_text",
+        "null_content",
+    ),
+    "first-not-user": ("first_not_user",),
+    "malformed-arguments": (),
+    "missing-signature": ("unsigned_thinking",),
+    "no-messages": ("no_messages",),
+    "not-alternating": (),
+    "orphan-server-result": ("orphan_server_result",),
+    "orphan-tool-result": ("orphan_result", "orphan_client_result", "orphan_approval", *_APART),
+    "oversized-image": (),
+    "pending-approval": (),
+    "reasoning-without-item": ("lone_reasoning",),
+    "result-not-first": ("result_not_first",),
+    "system-not-first": ("system_misplaced",),
+    "tool-use-in-user-message": (),
+    "trailing-assistant": (),
+    "unpaired-surrogate": ("lone_surrogate",),
+}
+"""The checks behind every finding code."""
+
+
+def has_rule(code: str, profile: str, format: str) -> bool:
+    """Tell whether a profile has a rule, for a format, that a code stands for.
+
+    >>> has_rule("orphan-tool-result", "anthropic", "anthropic")
+    True
+    """
+    return any(rule.check in CODES[code] for rule in rules_of(profile, format))
+
+
+def stands_for(code: str, violation: Violation) -> bool:
+    """Tell whether a violation is what a code means."""
+    return RULES[violation.rule].check in CODES[code]
+
+
+def found_at(violations: Sequence[Violation], code: str, index: int | None) -> list[Violation]:
+    """Return the violations that a code at an index means.
+
+    An index is met by the violation's own, or by one of `related`; a finding about the list as a
+    whole is met at any index.
+    """
+    return [
+        violation
+        for violation in violations
+        if stands_for(code, violation)
+        and (index is None or index in {violation.index, *violation.related} or violation.index < 0)
+    ]

@@ -1,0 +1,118 @@
+"""Expectations: every key a case may state about a trim or a validation, and how it is judged.
+
+A judge takes the trial and the stated value, and yields a sentence for each thing that is not so.
+A key that is not in the table is a failure of the case: nothing passes because nobody looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from lockstitch.errors import CannotFit, FormatError
+from lockstitch.measure.limits import MESSAGES
+from lockstitch.testing import judges
+
+if TYPE_CHECKING:
+    from lockstitch.testing.trials import Trial
+
+__all__ = ["EXPECTATIONS", "judge"]
+
+Judge = Callable[["Trial", Any], Iterator[str]]
+
+# The names that cases give to errors, and what raises under each.
+_ERRORS: Final[dict[str, tuple[type[Exception], ...]]] = {
+    "invalid-format": (FormatError,),
+    "invalid-limit": (TypeError, ValueError),
+    "limit-too-small": (CannotFit,),
+}
+# What an error must be able to say, and the attribute that says it.
+_SAYS: Final = {
+    "floor": "floor",
+    "limit": "limit",
+    "needed": "needed",
+    "pinned": "floor",
+    "required": "needed",
+    "unit": "unit",
+}
+# Said for people, or judged elsewhere in this module.
+_SILENT: Final = frozenset(
+    {"why", "note", "may_raise", "must_raise", "must_not_raise", "error_names", "or", "either"}
+    | {"if_returned"}
+)
+
+EXPECTATIONS: Final[dict[str, Judge]] = judges.table()
+"""The judge of every key."""
+
+
+def judge(trial: Trial, expected: Mapping[str, Any]) -> list[str]:
+    """List everything in which a trial is not what was expected.
+
+    `or` and `either` are other outcomes that pass as well: expectations of their own, or words that
+    describe one this release has no means to bring about.
+    """
+    problems = _judge_all(trial, expected)
+    if not problems:
+        return []
+    for key in ("or", "either"):
+        stated: Any = expected.get(key)
+        others: Any = stated if isinstance(stated, list) else [stated]
+        if any(isinstance(other, Mapping) and not _judge_all(trial, other) for other in others):
+            return []
+    return problems
+
+
+def _judge_all(trial: Trial, expected: Mapping[str, Any]) -> list[str]:
+    problems = [f"the expectation {key!r} is unknown" for key in _strange(expected)]
+    if trial.error is not None:
+        return problems + list(_raised(trial, trial.error, expected))
+    if "must_raise" in expected:
+        problems.append(f"nothing was raised, expected {expected['must_raise']}")
+        return problems
+    problems += _conventions(trial)
+    returned: Mapping[str, Any] = {**expected, **(expected.get("if_returned") or {})}
+    for key, value in returned.items():
+        if key in EXPECTATIONS:
+            problems += EXPECTATIONS[key](trial, value)
+    return problems
+
+
+def _strange(expected: Mapping[str, Any]) -> list[str]:
+    nested: Mapping[str, Any] = expected.get("if_returned") or {}
+    return [key for key in (*expected, *nested) if key not in EXPECTATIONS and key not in _SILENT]
+
+
+def _raised(trial: Trial, error: Exception, expected: Mapping[str, Any]) -> Iterator[str]:
+    name = expected.get("must_raise") or expected.get("may_raise")
+    said = f"{type(error).__name__}: {error}"
+    if name is None:
+        yield f"raised {said}"
+    elif name not in _ERRORS:
+        yield f"the error {name!r} is unknown"
+    elif not isinstance(error, _ERRORS[name]):
+        yield f"raised {said}, expected {name}"
+    for what in expected.get("error_names") or ():
+        value = getattr(error, _SAYS.get(what, ""), None)
+        if value is None or (isinstance(value, int) and str(value) not in str(error)):
+            yield f"the error does not name its {what}: {said}"
+    if not trial.is_unchanged():
+        yield "the input was changed although an error was raised"
+
+
+def _conventions(trial: Trial) -> Iterator[str]:
+    """Judge what holds for every trim, stated or not."""
+    op = trial.operation
+    for number, step in enumerate(trial.steps):
+        beside = (op.get("reserve") or 0) + (op.get("fixed_overhead") or 0)
+        if op["by"] == MESSAGES:
+            size, most = len(step.kept), op["limit"]
+        else:
+            size, most = trial.size(step.kept), op["limit"] - beside
+        if step.kept and size > most:
+            yield f"step {number}: {size} {op['by']} are kept, {most} are allowed"
+        if step.kept != sorted(step.kept) or len(step.kept) != len(step.result):
+            yield f"step {number}: the result is no part of the input in its order: {step.kept}"
+        if sorted([*step.kept, *step.dropped]) != step.before:
+            yield f"step {number}: kept and dropped do not make up the input"
+    if not trial.is_unchanged():
+        yield "the input was changed"

@@ -1,0 +1,155 @@
+"""Subjects: a history under test, and what it is compared with, each worked out once.
+
+Knows: how to ask the library about a history and about any selection of its messages. The laws read
+a subject; they never look at how a decision was reached.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from lockstitch.history import check, groups, load
+from lockstitch.measure.counters import Sizer, sizer_for
+from lockstitch.rules.catalog import RULES
+from lockstitch.transcript import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lockstitch.grouping import Group
+    from lockstitch.rules.report import Violation
+
+__all__ = ["LIST_LEVEL", "Subject", "breaches"]
+
+# Checks whose finding is about the list as a whole: a cut may move the place it is reported at, so
+# what counts is how many there are.
+LIST_LEVEL: Final = frozenset({"first_not_user", "no_messages", "system_first"})
+
+# A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.
+Breach = tuple[str, int, str]
+
+
+class Subject:
+    """A history that laws are tried on.
+
+    Args:
+        natives: its messages.
+        format: the name of their format.
+        context: the request around the list.
+        key: where a request body keeps the list, `messages` or `input`.
+
+    >>> from lockstitch.testing import assistant, user
+    >>> subject = Subject.of([user(), assistant()])
+    >>> subject.format, len(subject), [unit.members for unit in subject.groups("portable")]
+    ('openai-chat', 2, [(0,), (1,)])
+    """
+
+    def __init__(
+        self,
+        natives: Sequence[Any],
+        format: str,
+        *,
+        context: Mapping[str, Any] | None = None,
+        key: str = "messages",
+    ) -> None:
+        self.natives = natives
+        self.format = format
+        self.context: Mapping[str, Any] = context or {}
+        self.key = key
+        self._before = copy.deepcopy(list(natives))
+        self._groups: dict[str, list[Group]] = {}
+        self._breaches: dict[tuple[str, str, tuple[int, ...]], Counter[Breach]] = {}
+        self._sizers: dict[tuple[str, str], Sizer] = {}
+
+    @classmethod
+    def of(cls, source: Any, *, format: str | None = None) -> Subject:
+        """Open whatever `load` opens."""
+        transcript = source if isinstance(source, Transcript) else load(source, format=format)
+        return cls(
+            transcript.natives,
+            transcript.format.name,
+            context=transcript.context,
+            key="input" if transcript.path.endswith("input") else "messages",
+        )
+
+    def __len__(self) -> int:
+        return len(self.natives)
+
+    def source(self, positions: Sequence[int] | None = None) -> Any:
+        """Return the history, or some of its messages, as a caller would hand it over."""
+        natives = self.natives if positions is None else [self.natives[at] for at in positions]
+        return {**self.context, self.key: natives} if self.context else natives
+
+    def listed(self, window: Any) -> Sequence[Any]:
+        """Return the messages of what a function gave back."""
+        found: Sequence[Any] = window[self.key] if self.context else window
+        return found
+
+    def transcript(self, positions: Sequence[int] | None = None) -> Transcript:
+        """Return the history, or some of its messages, as a transcript nobody has read yet."""
+        return load(self.source(positions), format=self.format)
+
+    def groups(self, profile: str) -> list[Group]:
+        """Return the groups of the history under a profile."""
+        found = self._groups.get(profile)
+        if found is None:
+            found = self._groups[profile] = list(
+                groups(self.source(), format=self.format, profile=profile)
+            )
+        return found
+
+    def breaches(
+        self, profile: str, tail: Literal["open", "closed"], positions: tuple[int, ...]
+    ) -> Counter[Breach]:
+        """Return the breaches of some of the messages, in terms of the whole history."""
+        key = (profile, tail, positions)
+        found = self._breaches.get(key)
+        if found is None:
+            report = check(self.source(positions), profile=profile, tail=tail, format=self.format)
+            found = self._breaches[key] = breaches(report.violations, positions)
+        return found
+
+    def sizer(self, unit: str, counter: Any) -> Sizer:
+        """Return the sizes of the messages in one unit; kept for the counters that have a name."""
+        if counter is not None and not isinstance(counter, str):
+            return sizer_for(self.transcript(), unit, counter)
+        key = (unit, str(counter))
+        found = self._sizers.get(key)
+        if found is None:
+            found = self._sizers[key] = sizer_for(self.transcript(), unit, counter)
+        return found
+
+    def size(self, unit: str, counter: Any, positions: Sequence[int] | None = None) -> int:
+        """Return the size of some of the messages and of what stands around them."""
+        sizer = self.sizer(unit, counter)
+        kept = range(len(self)) if positions is None else positions
+        return sizer.around + sum(sizer.size(at) for at in kept)
+
+    def is_unchanged(self) -> bool:
+        """Tell whether the messages still are what they were at first."""
+        return len(self._before) == len(self.natives) and all(
+            _alike(before, now) for before, now in zip(self._before, self.natives, strict=True)
+        )
+
+
+def _alike(before: Any, now: Any) -> bool:
+    if before == now:
+        return True
+    # NaN differs from itself, and objects of a test may not say when they are equal.
+    return repr(before) == repr(now) or getattr(before, "__dict__", 0) == getattr(
+        now, "__dict__", 1
+    )
+
+
+def breaches(violations: Sequence[Violation], positions: Sequence[int]) -> Counter[Breach]:
+    """Count violations by rule, input position and place inside the message."""
+    found: Counter[Breach] = Counter()
+    for violation in violations:
+        if violation.index < 0 or RULES[violation.rule].check in LIST_LEVEL:
+            found[violation.rule, -1, ""] += 1
+        else:
+            inside = violation.path.partition("]")[2]
+            found[violation.rule, positions[violation.index], inside] += 1
+    return found

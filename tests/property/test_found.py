@@ -1,0 +1,93 @@
+"""What the laws found, each kept as the smallest history that shows it."""
+
+import signal
+from contextlib import contextmanager
+
+import pytest
+
+import lockstitch as ls
+from lockstitch.testing import assistant, call, laws, result, system, user
+from lockstitch.testing.asks import Ask
+from lockstitch.testing.subject import Subject
+
+
+@contextmanager
+def _within(seconds: float):
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _use(*ids: str):
+    blocks = [{"type": "tool_use", "id": one, "name": "look_up", "input": {}} for one in ids]
+    return {"role": "assistant", "content": blocks}
+
+
+def _answer(one: str, *texts: str):
+    blocks = [{"type": "tool_result", "tool_use_id": one, "content": "found"}]
+    return {"role": "user", "content": [*blocks, *({"type": "text", "text": t} for t in texts)]}
+
+
+def test_a_prefix_cut_without_a_floor_ends_where_only_a_system_part_would_be_left():
+    with _within(5):
+        window = ls.trim(
+            [user(), system()], max_messages=1, cut="prefix", floor=False, profile="openai-chat"
+        )
+    assert window == []
+
+
+def test_a_window_starts_with_a_user_message_where_results_carry_a_reminder_beside_them():
+    """Coding agents put text beside tool results; those messages are a user's and an answer."""
+    history = [user("task")]
+    for number in range(6):
+        history += [_use(f"c{number}"), _answer(f"c{number}", "a reminder")]
+    subject = Subject(history, "anthropic")
+    assert not [
+        failure for limit in range(1, 14) for failure in laws.window(subject, Ask(limit=limit))
+    ]
+
+
+def test_what_cannot_fit_says_the_same_wherever_the_walk_began():
+    history = [
+        {"role": "user", "content": "q"},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+        {"type": "function_call_output", "output": "found", "call_id": "c2"},
+        {"type": "function_call", "name": "look_up", "arguments": "{}", "call_id": "c2"},
+        {"type": "mcp_approval_request", "id": "r3", "name": "remove", "arguments": "{}"},
+        {"type": "mcp_approval_response", "approval_request_id": "r3", "approve": False},
+    ]
+    subject = Subject(history, "openai-responses")
+    assert not laws.window(subject, Ask(limit=1, profile="anthropic"))
+
+
+@pytest.mark.parametrize("cut", ["groups", "prefix"])
+def test_without_a_floor_a_window_is_not_left_with_its_system_part_alone(cut):
+    history = [system(), user("x"), call("a", "b"), result("a"), result("b")]
+    subject = Subject(history, "openai-chat")
+    asks = [Ask(limit=limit, cut=cut, floor=False) for limit in range(5)]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_a_hole_does_not_join_two_turns_that_use_one_id():
+    """Dropping what stands between two assistant turns makes them one, with the id in it twice."""
+    history = [user("1"), _use("c"), user("2"), _use("c"), user("3"), _use("c"), _answer("c")]
+    subject = Subject(history, "anthropic")
+    asks = [
+        Ask(limit=n, profile="anthropic", floor=floor) for n in range(8) for floor in (False, True)
+    ]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_what_is_left_pairs_as_it_did_where_one_id_was_open_twice():
+    history = [user(), call("c"), call("c", "c"), result("c"), call("c"), result("c"), result("c")]
+    history += [user(), assistant(), user(), assistant()]
+    subject = Subject(history, "openai-chat")
+    asks = [Ask(limit=n, profile="openai-chat", floor=f) for n in range(11) for f in (False, True)]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
