@@ -66,7 +66,7 @@ check: setup ## Lint, formatting, types, and who imports whom
 .PHONY: test
 test: setup check ## Check, then every test but the long ones, with coverage
 	@echo "test: pytest"
-	@$(BIN)/pytest -q -n auto --cov --cov-report=
+	@$(BIN)/pytest -q -n auto --dist worksteal --cov --cov-report=
 	@echo "test: the core is covered to $(CORE_FLOOR) %"
 	@$(BIN)/coverage report --omit='$(EDGES)' --fail-under=$(CORE_FLOOR)
 	@echo "test: everything is covered to $(OVERALL_FLOOR) %"

@@ -172,11 +172,15 @@ class Reference:
         return None
 
     def _nameless(self, link):
-        here = [one for one in self._open() if one.run == self.run and one.link.id is None]
-        here = [one for one in here if one.link.family == link.family]
-        if link.name is None:
-            return here[0] if len(here) == 1 else None
-        return next((one for one in here if one.link.name == link.name), None)
+        """A call without an id for a result that has one: by name, or where there is but one."""
+        found = [
+            call
+            for call in self._open()
+            if call.run == self.run and call.link.id is None and call.link.family == link.family
+        ]
+        if link.name is not None:
+            found = [call for call in found if call.link.name == link.name][:1]
+        return found[0] if len(found) == 1 else None
 
     def _last_closed(self, family, one):
         found = [call for keys, call in self.closings if (family, one) in keys]

@@ -16,7 +16,7 @@ from lockstitch.testing.steps import Calls, Result, Say, Step, User
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["BREAKAGES", "interleave", "move_results_away"]
+__all__ = ["BREAKAGES", "interleave", "move_results_away", "without_ids"]
 
 
 def _places(steps: Sequence[Step], kind: type) -> list[int]:
@@ -95,18 +95,29 @@ def answer_early(steps: list[Step], number: int) -> list[Step]:
     return [*steps[:before], steps[at], *steps[before:at], *steps[at + 1 :]]
 
 
+def _nameless(step: Step) -> Step:
+    if isinstance(step, Calls):
+        calls = tuple(msgspec.structs.replace(call, id=None) for call in step.calls)
+        return msgspec.structs.replace(step, calls=calls)
+    return msgspec.structs.replace(step, id=None) if isinstance(step, Result) else step
+
+
+def without_ids(steps: Sequence[Step]) -> list[Step]:
+    """Take the ids from every call and result, as Gemini may leave them out.
+
+    >>> without_ids([Calls.of("a"), Result("a")])[1].id is None
+    True
+    """
+    return [_nameless(step) for step in steps]
+
+
 def lose_ids(steps: list[Step], number: int) -> list[Step]:
     """Take the ids from a message of calls, from a result, or from both."""
     changed = list(steps)
-    at = _chosen(steps, Calls, number)
-    if at is not None and number % 3 != 0:
-        message = steps[at]
-        assert isinstance(message, Calls)
-        nameless = tuple(msgspec.structs.replace(call, id=None) for call in message.calls)
-        changed[at] = msgspec.structs.replace(message, calls=nameless)
-    at = _chosen(steps, Result, number)
-    if at is not None and number % 3 != 1:
-        changed[at] = msgspec.structs.replace(steps[at], id=None)
+    for kind, spared in ((Calls, 0), (Result, 1)):
+        at = _chosen(steps, kind, number)
+        if at is not None and number % 3 != spared:
+            changed[at] = _nameless(steps[at])
     return changed
 
 

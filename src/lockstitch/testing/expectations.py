@@ -6,19 +6,20 @@ A key that is not in the table is a failure of the case: nothing passes because 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.errors import CannotFit, FormatError
 from lockstitch.measure.limits import MESSAGES
-from lockstitch.testing import judges
+from lockstitch.testing.judges_findings import JUDGES_OF_FINDINGS
+from lockstitch.testing.judges_results import JUDGES_OF_RESULTS
+from lockstitch.testing.judges_windows import JUDGES_OF_WINDOWS, Judge
+from lockstitch.testing.trials import Unsupported
 
 if TYPE_CHECKING:
     from lockstitch.testing.trials import Trial
 
 __all__ = ["EXPECTATIONS", "judge"]
-
-Judge = Callable[["Trial", Any], Iterator[str]]
 
 # The names that cases give to errors, and what raises under each.
 _ERRORS: Final[dict[str, tuple[type[Exception], ...]]] = {
@@ -41,7 +42,11 @@ _SILENT: Final = frozenset(
     | {"if_returned"}
 )
 
-EXPECTATIONS: Final[dict[str, Judge]] = judges.table()
+EXPECTATIONS: Final[dict[str, Judge]] = {
+    **JUDGES_OF_WINDOWS,
+    **JUDGES_OF_FINDINGS,
+    **JUDGES_OF_RESULTS,
+}
 """The judge of every key."""
 
 
@@ -50,47 +55,64 @@ def judge(trial: Trial, expected: Mapping[str, Any]) -> list[str]:
 
     `or` and `either` are other outcomes that pass as well: expectations of their own, or words that
     describe one this release has no means to bring about.
+
+    Raises:
+        Unsupported: nothing is wrong as far as this release can tell, and something it cannot.
     """
-    problems = _judge_all(trial, expected)
-    if not problems:
+    problems, untold = _judge_all(trial, expected)
+    if problems and any(not _judge_all(trial, other)[0] for other in _others(expected)):
         return []
+    if untold and not problems:
+        raise Unsupported("; ".join(untold))
+    return problems
+
+
+def _others(expected: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for key in ("or", "either"):
         stated: Any = expected.get(key)
-        others: Any = stated if isinstance(stated, list) else [stated]
-        if any(isinstance(other, Mapping) and not _judge_all(trial, other) for other in others):
-            return []
-    return problems
+        others: list[Any] = stated if isinstance(stated, list) else [stated]
+        yield from (other for other in others if isinstance(other, Mapping))
 
 
-def _judge_all(trial: Trial, expected: Mapping[str, Any]) -> list[str]:
+def _judge_all(trial: Trial, expected: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return what is not as expected, and what this release cannot tell."""
     problems = [f"the expectation {key!r} is unknown" for key in _strange(expected)]
+    untold: list[str] = []
     if trial.error is not None:
-        return problems + list(_raised(trial, trial.error, expected))
+        return problems + list(_raised(trial, trial.error, expected)), untold
     if "must_raise" in expected:
-        problems.append(f"nothing was raised, expected {expected['must_raise']}")
-        return problems
+        return [*problems, f"nothing was raised, expected {expected['must_raise']}"], untold
     problems += _conventions(trial)
-    returned: Mapping[str, Any] = {**expected, **(expected.get("if_returned") or {})}
-    for key, value in returned.items():
-        if key in EXPECTATIONS:
-            problems += EXPECTATIONS[key](trial, value)
-    return problems
+    for stated in (expected, _if_returned(expected)):
+        for key, value in stated.items():
+            if key not in EXPECTATIONS:
+                continue
+            try:
+                problems += EXPECTATIONS[key](trial, value)
+            except Unsupported as reason:
+                untold.append(str(reason))
+    return problems, untold
+
+
+def _if_returned(expected: Mapping[str, Any]) -> Mapping[str, Any]:
+    nested: Mapping[str, Any] = expected.get("if_returned") or {}
+    return nested
 
 
 def _strange(expected: Mapping[str, Any]) -> list[str]:
-    nested: Mapping[str, Any] = expected.get("if_returned") or {}
-    return [key for key in (*expected, *nested) if key not in EXPECTATIONS and key not in _SILENT]
+    stated = (*expected, *_if_returned(expected))
+    return [key for key in stated if key not in EXPECTATIONS and key not in _SILENT]
 
 
 def _raised(trial: Trial, error: Exception, expected: Mapping[str, Any]) -> Iterator[str]:
-    name = expected.get("must_raise") or expected.get("may_raise")
+    stated: Any = expected.get("must_raise") or expected.get("may_raise") or []
+    names: list[str] = [stated] if isinstance(stated, str) else stated
     said = f"{type(error).__name__}: {error}"
-    if name is None:
-        yield f"raised {said}"
-    elif name not in _ERRORS:
-        yield f"the error {name!r} is unknown"
-    elif not isinstance(error, _ERRORS[name]):
-        yield f"raised {said}, expected {name}"
+    strange = [name for name in names if name not in _ERRORS]
+    if strange:
+        yield f"the errors {strange} are unknown"
+    elif not any(isinstance(error, _ERRORS[name]) for name in names):
+        yield f"raised {said}" + (f", expected {' or '.join(names)}" if names else "")
     for what in expected.get("error_names") or ():
         value = getattr(error, _SAYS.get(what, ""), None)
         if value is None or (isinstance(value, int) and str(value) not in str(error)):

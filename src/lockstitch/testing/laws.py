@@ -102,6 +102,7 @@ def window(subject: Subject, ask: Ask) -> list[str]:
     """Try one window on a history, and list every law it breaks.
 
     >>> from lockstitch.testing import call, result, user
+    >>> from lockstitch.testing.asks import Ask
     >>> window(Subject.of([user(), call("a"), result("a"), user()]), Ask(limit=2))
     []
     """

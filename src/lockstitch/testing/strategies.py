@@ -24,7 +24,12 @@ except ImportError:  # pragma: no cover - the test kit's own tests need Hypothes
     raise MissingExtra("testing", package="hypothesis") from None
 
 from lockstitch.facts import FUNCTION, INTERIM
-from lockstitch.testing.breakages import BREAKAGES, interleave, move_results_away
+from lockstitch.testing.breakages import (
+    BREAKAGES,
+    interleave,
+    move_results_away,
+    without_ids,
+)
 from lockstitch.testing.render import SHAPES, render
 from lockstitch.testing.steps import (
     Ask,
@@ -44,8 +49,10 @@ from lockstitch.testing.steps import (
 __all__ = ["KINDS", "broken", "interleaved", "overlapping", "reused", "steps_of_valid", "valid"]
 
 # What a format has a word for, beside messages, calls and results.
-_OWN_SYSTEM: Final = frozenset({"openai-chat", "openai-responses", "langchain"})
-_HOSTED: Final = frozenset({"anthropic", "openai-responses", "anthropic-events"})
+_OWN_SYSTEM: Final = frozenset({"openai-chat", "openai-responses", "langchain", "mistral"})
+_HOSTED: Final = frozenset(
+    {"anthropic", "openai-responses", "anthropic-events", "gemini", "bedrock"}
+)
 _FAMILIES: Final = {
     "openai-chat": (FUNCTION, "custom"),
     "openai-responses": (FUNCTION, "custom", "shell", "apply_patch", "computer", "local_shell"),
@@ -110,6 +117,9 @@ def _rounds(draw: Any, format: str, ids: _Ids) -> list[Step]:
         Result(call.id, draw(_texts), call.family, call.name, draw(st.integers(0, 4)) == 0)
         for call in order
     ]
+    if draw(st.integers(0, 5)) == 0:
+        # Coding agents put a word of their own beside results; packed, it shares their message.
+        steps.append(User("a reminder"))
     return steps
 
 
@@ -164,7 +174,8 @@ def _placed(steps: list[Step]) -> list[Step]:
 
 def _open_tail(draw: Any, format: str, ids: _Ids) -> list[Step]:
     """Draw calls at the end of which not all, or none, are answered yet."""
-    steps = [step for step in _rounds(draw, format, ids) if not isinstance(step, Hosted)]
+    said = _rounds(draw, format, ids)
+    steps = [step for step in said if not isinstance(step, (Hosted, User))]
     answers = [step for step in steps if isinstance(step, Result)]
     gone = draw(st.integers(1, len(answers))) if answers else 0
     kept = [step for step in steps if not isinstance(step, Result)]
@@ -183,8 +194,9 @@ def _open_tail(draw: Any, format: str, ids: _Ids) -> list[Step]:
 
 
 def _natives(draw: Any, steps: list[Step], format: str) -> list[Any]:
-    shape = draw(st.sampled_from(SHAPES[format]))
-    natives = render(steps, format, shape)
+    if format == "gemini" and draw(st.integers(0, 2)) == 0:
+        steps = without_ids(steps)
+    natives = render(steps, format, draw(st.sampled_from(SHAPES[format])))
     for native in natives:
         if isinstance(native, dict) and draw(st.integers(0, 9)) == 0:
             # A field nobody knows, where the message keeps its fields.

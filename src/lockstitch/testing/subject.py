@@ -10,6 +10,7 @@ import copy
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lockstitch.document.objects import LIST_KEYS
 from lockstitch.history import check, groups, load
 from lockstitch.measure.counters import Sizer, sizer_for
 from lockstitch.rules.catalog import RULES
@@ -38,7 +39,7 @@ class Subject:
         natives: its messages.
         format: the name of their format.
         context: the request around the list.
-        key: where a request body keeps the list, `messages` or `input`.
+        key: where a request body keeps the list.
 
     >>> from lockstitch.testing import assistant, user
     >>> subject = Subject.of([user(), assistant()])
@@ -67,11 +68,12 @@ class Subject:
     def of(cls, source: Any, *, format: str | None = None) -> Subject:
         """Open whatever `load` opens."""
         transcript = source if isinstance(source, Transcript) else load(source, format=format)
+        key = transcript.path.rpartition(".")[2]
         return cls(
             transcript.natives,
             transcript.format.name,
             context=transcript.context,
-            key="input" if transcript.path.endswith("input") else "messages",
+            key=key if key in LIST_KEYS else "messages",
         )
 
     def __len__(self) -> int:
