@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spread import spread
 
 from lockstitch.facts import ANSWER, CHILD, FINAL, TOOL, USER, Link, facts_with
 from lockstitch.formats import FORMATS
@@ -44,6 +45,7 @@ def _told(ends):
 @pytest.mark.parametrize("format", sorted(SHAPES))
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @given(data=st.data())
+@spread(len(KINDS) * len(SHAPES))
 def test_facts_of_a_message_follow_from_its_parts(kind, format, data):
     form = FORMATS[format]
     for native in data.draw(KINDS[kind](format)):

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from spread import spread
 
 import lockstitch as ls
 from lockstitch.rules.profiles import PROFILES
@@ -17,14 +18,12 @@ from lockstitch.testing.subject import Subject
 in_every_format = pytest.mark.parametrize("format", sorted(SHAPES))
 of_every_kind = pytest.mark.parametrize("kind", sorted(KINDS))
 profiles = st.sampled_from(sorted(PROFILES))
-# A history and what is asked of it are drawn one after the other, which Hypothesis finds slow.
-slowly = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @in_every_format
 @of_every_kind
 @given(data=st.data())
-@slowly
+@spread(len(KINDS) * len(SHAPES))
 def test_every_window_keeps_the_laws_under_every_profile(kind, format, data):
     subject = Subject(data.draw(KINDS[kind](format)), format)
     ask = data.draw(asks(subject, data.draw(profiles)))
@@ -34,7 +33,7 @@ def test_every_window_keeps_the_laws_under_every_profile(kind, format, data):
 @in_every_format
 @of_every_kind
 @given(data=st.data())
-@slowly
+@spread(len(KINDS) * len(SHAPES))
 def test_every_history_is_written_back_as_it_was(kind, format, data):
     history = data.draw(KINDS[kind](format))
     assert not laws.round_trip(history, format=format)
@@ -42,7 +41,7 @@ def test_every_history_is_written_back_as_it_was(kind, format, data):
 
 @in_every_format
 @given(data=st.data())
-@slowly
+@spread(len(SHAPES))
 def test_text_is_cut_as_its_messages_are(format, data):
     history = [native for native in data.draw(KINDS["valid"](format)) if isinstance(native, dict)]
     subject = Subject(history, format)
@@ -53,7 +52,7 @@ def test_text_is_cut_as_its_messages_are(format, data):
 
 @in_every_format
 @given(data=st.data())
-@slowly
+@spread(len(SHAPES))
 def test_a_valid_history_is_accepted_by_its_own_profile_and_the_portable_one(format, data):
     """The strategies keep their word, so that the laws are tried on what they say."""
     history = data.draw(KINDS["valid"](format))
@@ -63,7 +62,7 @@ def test_a_valid_history_is_accepted_by_its_own_profile_and_the_portable_one(for
 
 @in_every_format
 @given(data=st.data())
-@slowly
+@spread(len(SHAPES))
 def test_a_window_of_a_valid_history_is_accepted_by_the_profile_it_was_cut_for(format, data):
     history = data.draw(KINDS["valid"](format))
     limit = data.draw(st.integers(1, len(history)))

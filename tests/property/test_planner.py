@@ -3,9 +3,10 @@
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference_planner import TANGLED, reference
+from spread import spread
 
 import lockstitch as ls
 from lockstitch.rules.profiles import PROFILES
@@ -17,7 +18,6 @@ from lockstitch.testing.subject import Subject
 
 profiles = st.sampled_from(sorted(PROFILES))
 in_every_format = pytest.mark.parametrize("format", sorted(SHAPES))
-slowly = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 kinds = st.sampled_from(sorted(KINDS))
 
 
@@ -31,7 +31,7 @@ def _decision(subject, ask):
 
 @in_every_format
 @given(data=st.data())
-@slowly
+@spread(len(SHAPES))
 def test_a_decision_from_the_tail_is_the_decision_over_the_whole(format, data):
     subject = Subject(data.draw(KINDS[data.draw(kinds)](format)), format)
     ask = data.draw(asks(subject, data.draw(profiles)))
@@ -46,7 +46,7 @@ def test_a_decision_from_the_tail_is_the_decision_over_the_whole(format, data):
 
 @in_every_format
 @given(data=st.data())
-@slowly
+@spread(len(SHAPES))
 def test_a_decision_is_that_of_the_plain_planner(format, data):
     subject = Subject(data.draw(KINDS[data.draw(kinds)](format)), format)
     ask = data.draw(asks(subject, data.draw(profiles)))
