@@ -2,10 +2,12 @@
 
 import signal
 from contextlib import contextmanager
+from unittest import mock
 
 import pytest
 
 import lockstitch as ls
+from lockstitch.strategies import planner
 from lockstitch.testing import assistant, call, laws, result, system, user
 from lockstitch.testing.asks import Ask
 from lockstitch.testing.subject import Subject
@@ -91,3 +93,44 @@ def test_what_is_left_pairs_as_it_did_where_one_id_was_open_twice():
     subject = Subject(history, "openai-chat")
     asks = [Ask(limit=n, profile="openai-chat", floor=f) for n in range(11) for f in (False, True)]
     assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+@pytest.mark.parametrize("profile", ["portable", "openai-chat", "openai-responses"])
+def test_a_message_too_large_for_any_window_leaves_no_two_turns_that_are_read_as_one(profile):
+    """With it gone, the result would be taken for that of the call nobody answered."""
+    history = [user(), call("c"), user("huge"), call("c"), result("c"), assistant()]
+    subject = Subject(history, "openai-chat")
+    sizes = [1, 1, 9, 1, 1, 1]
+    asks = [
+        Ask(limit=n, unit="tokens", counter=sizes, profile=profile, floor=floor)
+        for n in range(1, 9)
+        for floor in (False, True)
+    ]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+@pytest.mark.parametrize("pins", [(), (1,)])
+def test_turns_that_a_hole_would_join_do_not_share_the_id_of_a_server_tool(pins):
+    def searched():
+        use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+        found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+        return {"role": "assistant", "content": [use, found]}
+
+    history = [user(), searched(), user("huge"), searched(), user()]
+    subject = Subject(history, "anthropic")
+    assert ls.check(history, profile="anthropic").ok
+    sizes = [1, 1, 9, 1, 1]
+    asks = [
+        Ask(limit=n, unit="tokens", counter=sizes, profile="anthropic", cut=cut, pins=pins)
+        for n in range(1, 9)
+        for cut in ("groups", "prefix")
+    ]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_a_pin_far_from_the_end_keeps_no_system_message_alive_that_has_nothing_to_say():
+    history = [user(), assistant(), user(), assistant(), user(), system()]
+    ask = Ask(limit=4, trim_to=2, pins=(0,), floor=False, profile="openai-chat")
+    near = ls.plan(history, **ask.arguments())
+    with mock.patch.object(planner, "run_start", return_value=0):
+        assert near.kept == ls.plan(history, **ask.arguments()).kept

@@ -14,6 +14,7 @@ from lockstitch.formats import (
     FORMATS,
     QUICK,
     SAMPLE,
+    SHORT,
     detect,
     get_format,
     is_distinct,
@@ -346,13 +347,18 @@ def test_the_last_messages_settle_it_without_a_look_at_the_rest():
 
 
 def test_a_first_message_of_another_kind_stops_the_quick_answer():
-    natives = [*plain(20), USE, GAVE]
+    natives = [*plain(SHORT), USE, GAVE]
     assert found(natives, look=ENDS) == "anthropic"
     for head in (0, 1):
         spoilt = list(natives)
         spoilt[head] = call("a")
         with pytest.raises(ls.AmbiguousFormat):
             detect(spoilt, look=ENDS)
+
+
+def test_a_last_message_that_no_format_reads_does_not_stop_the_quick_answer():
+    natives = [*plain(SHORT), USE, GAVE, {"kind": "heartbeat"}]
+    assert found(natives, look=ENDS) == "anthropic"
 
 
 @pytest.mark.parametrize("unit", [{"max_messages": 150}, {"max_tokens": 4_000}, {"max_chars": 900}])
