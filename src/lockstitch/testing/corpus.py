@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Failure", "Tally", "main", "run"]
 
+# What recorded requests call an interface whose messages are in a format of another name.
+_APIS = {"bedrock-converse": "bedrock", "bedrock-invoke-anthropic": "anthropic"}
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 # How a window is asked of the source itself rather than of its messages.
 _OF_SOURCES = (
@@ -124,12 +126,13 @@ def _try_file(file: Path, name: str, profiles: Sequence[str], tally: Tally) -> N
     refused: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
         api = row.get("api")
-        if isinstance(api, str) and api not in FORMATS:
-            reason = f"the format {api} is not supported"
+        format = _APIS.get(api, api) if isinstance(api, str) else None
+        if format is not None and format not in FORMATS:
+            reason = f"the format {format} is not supported"
             refused[reason] = refused.get(reason, 0) + 1
             continue
         source = row["request"] if isinstance(row.get("request"), dict) else row
-        read += _try_history(source, api, f"{name}:{number}", profiles, tally)
+        read += _try_history(source, format, f"{name}:{number}", profiles, tally)
     tally.files += read > 0
     for reason, times in refused.items():
         tally.unread.append(Unread(name, f"{reason} ({times} rows)"))
