@@ -81,8 +81,9 @@ class Planner:
         if self.used() > self.room:
             if self.ask.on_overflow == "raise":
                 return self.used() + self.ask.limit - self.room
-            return [] if self.ask.on_overflow == "empty" else self.positions()
-        if self.ask.cut == "prefix":
+            if self.ask.on_overflow == "empty":
+                return []
+        elif self.ask.cut == "prefix":
             self.cut_a_prefix()
         else:
             self.fill()
