@@ -184,7 +184,7 @@ def pair(
             continue
         names.append(position)
         if fact.answers or fact.links:
-            walk.take(position, fact.ends)
+            walk.take(position, fact.ends, calls=False)
         if role == USER:
             last_user = position
             spoken = -1
@@ -259,13 +259,15 @@ class _Walk:
         self._aliases: dict[_Key, Occurrence] = {}
         self._asked: dict[str | None, Occurrence] = {}
 
-    def take(self, position: int, links: tuple[Link, ...]) -> None:
-        """Read the links of one message, in order."""
+    def take(self, position: int, links: tuple[Link, ...], *, calls: bool = True) -> None:
+        """Read the links of one message, in order; only the model's messages hold `calls`."""
         ordinal = -1
         for link in links:
             ordinal += 1
             kind = link.kind
             if kind == CALL:
+                if not calls:
+                    continue
                 occurrence = Occurrence(position, ordinal, link, self.run)
                 self.calls.append(occurrence)
                 if link.id is not None:

@@ -57,7 +57,9 @@ class Reference:
         for position, fact in enumerate(facts):
             self.run = self.runs[position]
             for ordinal, link in enumerate(fact.ends):
-                self._read(position, ordinal, link)
+                # A call that is not the model's is none.
+                if link.kind != CALL or fact.role == ASSISTANT:
+                    self._read(position, ordinal, link)
         self.last_run = max(self.runs, default=0)
         spoken = [at for at, fact in enumerate(facts) if fact.role == ASSISTANT]
         users = [at for at, fact in enumerate(facts) if fact.role == USER]

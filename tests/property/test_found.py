@@ -18,8 +18,6 @@ JOINED = pytest.mark.xfail(strict=True, reason="a hole inside a window may join 
 # The same: a decision that begins near the end speaks for pins it has not walked to.
 FAR_PIN = pytest.mark.xfail(strict=True, reason="a far pin may keep a system message on its own")
 
-# Facts say by ids alone what a message asks for; the walk reads that of assistant messages only.
-ASKED_BY_A_USER = pytest.mark.xfail(strict=True, reason="calls of a user's message are not read")
 # A user message with any link is taken for one that cannot open a window.
 LINKED_OPENER = pytest.mark.xfail(strict=True, reason="an orphan beside text bars a user message")
 
@@ -150,19 +148,14 @@ def test_a_pin_far_from_the_end_keeps_no_system_message_alive_that_has_nothing_t
         assert near.kept == ls.plan(history, **ask.arguments()).kept
 
 
-@ASKED_BY_A_USER
-def test_a_call_in_a_users_message_is_paired_with_its_result():
-    """A summary relabelled as the user's may hold a call; facts list it, and the walk skips it."""
-    use = {"type": "tool_use", "id": "c", "name": "look_up", "input": {}}
-    history = [{"role": "user", "content": [use]}, _answer("c"), assistant(), user()]
-    assert [unit.members for unit in ls.groups(history, format="anthropic")] == [(0, 1), (2,), (3,)]
-
-
-@ASKED_BY_A_USER
-def test_an_unanswered_call_in_a_users_message_is_reported():
+def test_a_call_in_a_users_message_is_reported():
     use = {"type": "tool_use", "id": "c", "name": "look_up", "input": {}}
     history = [{"role": "user", "content": [use]}, user("next"), assistant()]
-    assert not ls.check(history, profile="anthropic", format="anthropic").ok
+    for profile in ("anthropic", "portable"):
+        found = ls.check(history, profile=profile, format="anthropic").violations
+        assert [(one.rule, one.path) for one in found] == [
+            ("an-tool-use-role", "messages[0].content[0]")
+        ]
 
 
 @LINKED_OPENER

@@ -546,8 +546,9 @@ def test_a_call_under_the_users_role_is_no_call_of_the_model():
     ]
     options = {"format": "anthropic", "profile": "anthropic"}
     assert [unit.state for unit in ls.groups(history, **options)][2] == "orphan"
-    assert [found.rule for found in ls.check(history, **options).violations] == [
-        "an-result-needs-use"
+    assert [(found.rule, found.index) for found in ls.check(history, **options).violations] == [
+        ("an-tool-use-role", 1),
+        ("an-result-needs-use", 2),
     ]
     assert kept(history, 4, format="anthropic", profile="openai-chat") == [2, 3, 4, 5]
 

@@ -69,6 +69,19 @@ ANTHROPIC: Final = (
         repairs=("move",),
     ),
     Rule(
+        id="an-tool-use-role",
+        profiles=("anthropic", "portable"),
+        title="a tool_use is the assistant's",
+        statement="A tool_use block stands in an assistant message; under another role it is no call, "
+        "and a result cannot answer it.",
+        error="`tool_use` blocks can only be in `assistant` messages",
+        status="issue",
+        source="microsoft/agent-framework issue 4328",
+        check="call_of_another_role",
+        formats=("anthropic",),
+        repairs=("drop",),
+    ),
+    Rule(
         id="an-single-result",
         profiles=("anthropic",),
         title="one result for each tool_use",

@@ -28,6 +28,7 @@ def _among(
 
 CHECKS: Final[dict[str, Check]] = {
     "blank_text": content.blank_text,
+    "call_of_another_role": links.call_of_another_role,
     "displaced_result": links.displaced_result,
     "duplicate_item": shape.duplicate_item,
     "duplicate_result": links.duplicate_result,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockstitch.facts import ANSWER
+from lockstitch.facts import ANSWER, ASSISTANT, CALL
 from lockstitch.rules.view import Finding, View
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lockstitch.facts import Link
 
 __all__ = [
+    "call_of_another_role",
     "displaced_result",
     "duplicate_result",
     "orphan_approval",
@@ -91,7 +92,7 @@ def displaced_result(view: View) -> Iterator[Finding]:
     """Find results that answer their call too late."""
     for tie in view.results():
         call = tie.call
-        if call is None or tie.duplicate or view.near(call, tie.message):
+        if call is None or view.near(call, tie.message):
             continue
         yield Finding(
             tie.message,
@@ -112,6 +113,21 @@ def duplicate_result(view: View) -> Iterator[Finding]:
                 view.place(tie.message, tie.ordinal),
                 (tie.call.message, tie.call.answer),
             )
+
+
+def call_of_another_role(view: View) -> Iterator[Finding]:
+    """Find calls in messages that are not the model's."""
+    for index, fact in enumerate(view.facts):
+        if fact.role == ASSISTANT:
+            continue
+        for ordinal, link in enumerate(fact.ends):
+            if link.kind == CALL:
+                yield Finding(
+                    index,
+                    f"the call {_shown(link)} stands in a message that is not the model's: drop "
+                    "it, or give the message back its role",
+                    view.place(index, ordinal),
+                )
 
 
 def orphan_approval(view: View) -> Iterator[Finding]:

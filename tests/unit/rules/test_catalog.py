@@ -143,6 +143,15 @@ CASES = [
         format=RESPONSES,
     ),
     Case(
+        "an-tool-use-role",
+        "portable",
+        [GO, told(text(), use()), said(text())],
+        [GO, told(text()), said(text())],
+        1,
+        "messages[1].content[1]",
+        format="anthropic",
+    ),
+    Case(
         "an-system-role-first",
         "portable",
         [system(), told(text())],
@@ -359,6 +368,14 @@ CASES = [
         [GO, said(use()), told(gave(), text())],
         2,
         "messages[2].content[1]",
+    ),
+    Case(
+        "an-tool-use-role",
+        "anthropic",
+        [GO, told(text(), use()), said(text())],
+        [GO, told(text()), said(text())],
+        1,
+        "messages[1].content[1]",
     ),
     Case(
         "an-single-result",

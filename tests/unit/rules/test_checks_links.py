@@ -186,9 +186,16 @@ def test_a_duplicate_names_the_call_and_the_answer_it_has():
     assert found.related == (1, 2)
 
 
-def test_a_duplicate_far_from_its_call_is_only_a_duplicate():
+def test_a_duplicate_far_from_its_call_is_out_of_place_as_well():
+    """The second tool message follows no message with calls, which is what OpenAI refuses."""
     history = [GO, call("a"), result("a"), ON, result("a")]
-    assert broken(history, "openai-chat") == [("oc-single-result", 4)]
+    assert sorted(broken(history, "openai-chat")) == [
+        ("oc-single-result", 4),
+        ("oc-tool-adjacent", 4),
+    ]
+    assert not ls.check(history, profile="openai-chat").ok
+    near = [GO, call("a"), result("a"), result("a"), ON]
+    assert broken(near, "openai-chat") == [("oc-single-result", 3)]
 
 
 def test_an_id_used_again_in_a_later_turn_is_accepted_everywhere():
