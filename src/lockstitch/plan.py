@@ -52,6 +52,7 @@ DROPPED: Final[dict[str, str]] = {
     "too-large": "larger than the whole limit",
     "start": "the window could not start here",
     "damaged": "broken before; the window starts behind it",
+    "joined": "a hole would join it to a turn that uses the same id",
     "zero": "a limit of 0 keeps nothing",
     "overflow": "the floor does not fit and an empty window was asked for",
 }

@@ -60,11 +60,11 @@ class Planner:
         return min((at for at in self.kept if at >= self.head), default=None)
 
     def opener_before(self, position):
-        """The nearest user message that answers nothing."""
+        """The nearest user message that answers no call before it."""
         openers = [
             at
             for at in range(position)
-            if self.facts[at].role == USER and not self.facts[at].linked
+            if self.facts[at].role == USER and self.unit_of(at).first == at
         ]
         return openers[-1] if openers else None
 
@@ -228,13 +228,11 @@ class Planner:
     # --- damage ----------------------------------------------------------------------------------
 
     def is_tangled(self):
-        """Whether groups interleave, and two calls with one id are left in a turn made of two."""
-        ordered = sorted(self.units, key=lambda unit: unit.first)
-        whole = all(unit.members[-1] - unit.first + 1 == len(unit.members) for unit in ordered)
+        """Whether turns may be joined, and two calls with one id are left."""
         left = self.positions()
         seams = any(
             after > before + 1 and self.facts[before].role == self.facts[after].role == ASSISTANT
             for before, after in itertools.pairwise(left)
         )
         ids = [end.id for at in left for end in self.facts[at].ends if end.kind == CALL]
-        return not whole and seams and len(set(ids)) < len(ids)
+        return seams and len(set(ids)) < len(ids)

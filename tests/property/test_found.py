@@ -12,15 +12,6 @@ from lockstitch.testing import assistant, call, laws, result, system, user
 from lockstitch.testing.asks import Ask
 from lockstitch.testing.subject import Subject
 
-# Found by the long search and not mended yet: a message too large for any window, or a pin, leaves
-# a hole that joins two turns, and an id that both use is then read twice in one.
-JOINED = pytest.mark.xfail(strict=True, reason="a hole inside a window may join two turns")
-# The same: a decision that begins near the end speaks for pins it has not walked to.
-FAR_PIN = pytest.mark.xfail(strict=True, reason="a far pin may keep a system message on its own")
-
-# A user message with any link is taken for one that cannot open a window.
-LINKED_OPENER = pytest.mark.xfail(strict=True, reason="an orphan beside text bars a user message")
-
 
 @contextmanager
 def _within(seconds: float):
@@ -105,7 +96,6 @@ def test_what_is_left_pairs_as_it_did_where_one_id_was_open_twice():
 
 
 @pytest.mark.parametrize("profile", ["portable", "openai-chat", "openai-responses"])
-@JOINED
 def test_a_message_too_large_for_any_window_leaves_no_two_turns_that_are_read_as_one(profile):
     """With it gone, the result would be taken for that of the call nobody answered."""
     history = [user(), call("c"), user("huge"), call("c"), result("c"), assistant()]
@@ -120,7 +110,6 @@ def test_a_message_too_large_for_any_window_leaves_no_two_turns_that_are_read_as
 
 
 @pytest.mark.parametrize("pins", [(), (1,)])
-@JOINED
 def test_turns_that_a_hole_would_join_do_not_share_the_id_of_a_server_tool(pins):
     def searched():
         use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
@@ -139,7 +128,6 @@ def test_turns_that_a_hole_would_join_do_not_share_the_id_of_a_server_tool(pins)
     assert not [failure for ask in asks for failure in laws.window(subject, ask)]
 
 
-@FAR_PIN
 def test_a_pin_far_from_the_end_keeps_no_system_message_alive_that_has_nothing_to_say():
     history = [user(), assistant(), user(), assistant(), user(), system()]
     ask = Ask(limit=4, trim_to=2, pins=(0,), floor=False, profile="openai-chat")
@@ -158,7 +146,6 @@ def test_a_call_in_a_users_message_is_reported():
         ]
 
 
-@LINKED_OPENER
 def test_a_user_message_that_carries_an_orphan_can_open_a_window_too():
     """Its call is not before it, nor anywhere: it is the first of its group."""
     history = [

@@ -28,6 +28,7 @@ from lockstitch.plan import KEPT, Edit, FloorItem
 from lockstitch.rules.profiles import Profile
 from lockstitch.strategies.boundary import prefix_cut
 from lockstitch.strategies.budget import Budget, Measure
+from lockstitch.strategies.seams import part_turns
 from lockstitch.strategies.units import read_units
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
             window = Window(transcript, request, measures, start, coarse=True)
             wanted = window.decide()
         if wanted is None:
+            part_turns(window)
             return window.outcome()
         # Doubling keeps the whole search within twice the cost of its last attempt.
         start = run_start(transcript, max(0, min(wanted, 2 * start - count)))
@@ -214,12 +216,22 @@ class Window:
     def _opener_before(self, position: int) -> int:
         """Return the user message before a position that can open a window, -1 if there is none.
 
-        One that also carries results cannot: its call stands before it.
+        One that also carries the result of a call before it cannot.
         """
         position = self._user_before(position)
-        while position >= 0 and self.transcript.facts_at(position).linked:
+        while position >= 0 and self._answers(position):
             position = self._user_before(position)
         return position
+
+    def _answers(self, position: int) -> bool:
+        """Whether a user message belongs to one before it; before `start`, as far as is plain."""
+        if position >= self.start:
+            return self.units.firsts[self.units.of(position)] != position
+        ends = self.transcript.facts_at(position).ends
+        if not ends or not position:
+            return False
+        said = {end.key for end in self.transcript.facts_at(position - 1).ends if end.kind == CALL}
+        return said.issuperset(end.key for end in ends)
 
     # --- the floor -------------------------------------------------------------------------------
 
@@ -321,10 +333,10 @@ class Window:
         return None
 
     def _speaks(self) -> bool:
-        """Whether anything besides system messages is kept; if not, let those go as well."""
+        """Whether anything besides system messages is kept because it fits; if not, none is."""
         recent = [unit for unit, reason in enumerate(self.why) if reason == "recent"]
         firsts = self.units.firsts
-        if self.early or any(self.role(firsts[unit]) not in _SILENT for unit in recent):
+        if any(self.role(firsts[unit]) not in _SILENT for unit in recent):
             return True
         for unit in recent:
             self.let_go(unit, "oldest")
