@@ -15,6 +15,7 @@ from lockstitch.transcript import Reasoning, Text, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lockstitch.facts import Facts
     from lockstitch.transcript import Part
 
 __all__ = [
@@ -67,10 +68,18 @@ def empty_text_block(view: View) -> Iterator[Finding]:
             yield Finding(index, "the text block is empty: remove it", part.path)
 
 
+def _searched(fact: Facts) -> bool:
+    return fact.role == ASSISTANT and any(link.family == "server" for link in fact.links)
+
+
 def blank_text(view: View) -> Iterator[Finding]:
-    """Find text that is white space alone."""
+    """Find text that is white space alone.
+
+    Between the texts of a turn that used a server tool the provider writes such blocks itself, and
+    takes them back.
+    """
     for index, part in _texts(view):
-        if part.text and not part.text.strip():
+        if part.text and not part.text.strip() and not _searched(view.facts[index]):
             yield Finding(index, "the text is only white space: remove it", part.path)
 
 

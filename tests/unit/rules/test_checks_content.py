@@ -101,6 +101,14 @@ def test_blank_text_is_told_from_empty_text(blank):
     assert found(rule, [GO, said(text(""), text("x")), ON], "anthropic", **options) == []
 
 
+def test_blank_text_beside_a_server_tool_is_the_providers_own():
+    """Recorded: between cited texts the API writes a single space, and takes it back."""
+    use = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
+    gave = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+    history = [GO, said(use, gave, text("x"), text(" "), text("y")), ON]
+    assert found("an-whitespace-text-block", history, "anthropic", format="anthropic") == []
+
+
 # --- null -----------------------------------------------------------------------------------------
 
 
