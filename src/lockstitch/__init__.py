@@ -3,6 +3,7 @@
 import lockstitch as ls
 
 ls.check(messages, profile="anthropic")      # what the provider would refuse, and why
+ls.repair(messages, profile="anthropic")     # mended, with an account of every change
 ls.trim(messages, max_messages=50)           # a window it accepts, your own objects
 ls.plan(messages, max_messages=50)           # the decision before it is taken
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lockstitch.accepting import check, export, repair
 from lockstitch.errors import (
     AmbiguousFormat,
     CannotFit,
@@ -23,10 +25,13 @@ from lockstitch.errors import (
 )
 from lockstitch.explain import explain
 from lockstitch.grouping import Group
-from lockstitch.history import apply, check, dump, groups, load, plan, trim
+from lockstitch.history import apply, dump, groups, load, plan, trim
 from lockstitch.measure.counters import ByteCounter, Counter, EstimateCounter
 from lockstitch.measure.limits import Limits
 from lockstitch.plan import Edit, FloorItem, Plan, Size
+from lockstitch.rules.draft import Change
+from lockstitch.rules.models import ModelFacts
+from lockstitch.rules.repair import Repair
 from lockstitch.rules.report import Report, Violation
 from lockstitch.transcript import Message, Transcript
 
@@ -37,6 +42,7 @@ __all__ = [
     "AmbiguousFormat",
     "ByteCounter",
     "CannotFit",
+    "Change",
     "Counter",
     "Edit",
     "EstimateCounter",
@@ -48,8 +54,10 @@ __all__ = [
     "LockstitchError",
     "Message",
     "MissingExtra",
+    "ModelFacts",
     "Plan",
     "PlanMismatch",
+    "Repair",
     "Report",
     "Size",
     "Transcript",
@@ -60,9 +68,11 @@ __all__ = [
     "check",
     "dump",
     "explain",
+    "export",
     "groups",
     "load",
     "plan",
+    "repair",
     "trim",
 ]
 

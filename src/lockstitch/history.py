@@ -1,50 +1,34 @@
-"""The facade: what a caller asks of a history, in one call each.
+"""The facade: what a caller does with a history, in one call each.
 
 Knows: how to open what the caller handed over, find its format, ask the layers below, and hand back
 the caller's own kind of thing. Checks every argument before anything is read.
 
-Must not know: how anything is decided.
+Must not know: how anything is decided; what a target takes (`accepting`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from lockstitch.document import open_document
-from lockstitch.formats import (
-    ALL,
-    ENDS,
-    ENOUGH,
-    FORMATS,
-    Format,
-    detect,
-    get_format,
-    is_distinct,
-)
+from lockstitch.formats import ALL, ENOUGH
 from lockstitch.grouping import Groups, group, ties_for
-from lockstitch.measure.counters import Sizer, sizer_for
 from lockstitch.measure.limits import TOKENS, Limits
+from lockstitch.opening import Opened
 from lockstitch.plan import Plan, Size, apply_plan, fingerprint
-from lockstitch.rules.check import check_transcript
 from lockstitch.rules.profiles import get_profile
-from lockstitch.strategies.planner import Outcome, Request, plan_edits
+from lockstitch.strategies.planner import Outcome, Request
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from lockstitch.document import Document
-    from lockstitch.rules.report import Report
+    from lockstitch.measure.counters import Sizer
 
-__all__ = ["apply", "check", "dump", "groups", "load", "plan", "trim"]
+__all__ = ["apply", "dump", "groups", "load", "plan", "trim"]
 
 Cut = Literal["groups", "prefix"]
 Overflow = Literal["raise", "smallest", "empty"]
-
-# What an empty list is read as: it is an empty list in every format.
-_EMPTY = "openai-chat"
 
 
 def load(source: Any, *, format: str | None = None) -> Transcript:
@@ -65,7 +49,7 @@ def load(source: Any, *, format: str | None = None) -> Transcript:
     >>> [message.role for message in load([{"role": "user", "content": "hi"}])]
     ['user']
     """
-    return _Opened(source, format, look=ENOUGH).transcript
+    return Opened(source, format, look=ENOUGH).transcript
 
 
 def dump(transcript: Transcript) -> Any:
@@ -93,41 +77,12 @@ def groups(source: Any, *, format: str | None = None, profile: str = "portable")
     >>> [unit.members for unit in groups([user("hi"), call("c1"), result("c1")])]
     [(0,), (1, 2)]
     """
-    transcript = _Opened(source, format, look=ALL).transcript
+    transcript = Opened(source, format, look=ALL).transcript
     rules = get_profile(profile)
     ties = ties_for(
         transcript, whole_response=rules.whole_response, bound_system=rules.bound_system
     )
     return group(transcript.facts_from(0), 0, ties, detail=False)
-
-
-def check(
-    source: Any,
-    *,
-    profile: str = "portable",
-    tail: Literal["open", "closed"] = "open",
-    format: str | None = None,
-) -> Report:
-    """Find what a target would refuse in a history. Changes nothing.
-
-    Args:
-        source: as for `load`. With a request body, what stands around the list is taken into
-            account (`previous_response_id` and `conversation` hold earlier calls).
-        profile: the acceptance rules to check against.
-        tail: `open` while tools run: a call at the end may still lack its result; `closed` when
-            the model is about to be called.
-        format: as for `load`.
-
-    >>> from lockstitch.testing import result, user
-    >>> report = check([user("hi"), result("call_1")], profile="openai-chat")
-    >>> report.ok, report.violations[0].rule, report.violations[0].path
-    (False, 'oc-tool-needs-call', 'messages[1].content')
-    """
-    if tail not in ("open", "closed"):
-        raise ValueError(f'tail must be "open" or "closed", got {tail!r}')
-    rules = get_profile(profile)
-    transcript = _Opened(source, format, look=ALL).transcript
-    return check_transcript(transcript, rules, tail=tail)
 
 
 def trim(
@@ -198,7 +153,7 @@ def trim(
         floor,
         on_overflow,
     )
-    opened = _Opened(source, format)
+    opened = Opened(source, format)
     outcome, _ = opened.decide(ask, counter)
     natives = opened.transcript.natives
     kept: list[Any] = []
@@ -245,7 +200,7 @@ def plan(
         floor,
         on_overflow,
     )
-    opened = _Opened(source, format)
+    opened = Opened(source, format)
     outcome, sizers = opened.decide(ask, counter)
     return _as_plan(opened.transcript, ask, outcome, sizers)
 
@@ -264,7 +219,7 @@ def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
     >>> apply(plan(history, max_messages=1), history) == history[2:]
     True
     """
-    opened = _Opened(source, format or decision.format)
+    opened = Opened(source, format or decision.format)
     return opened.document.rebuild(apply_plan(decision, opened.transcript))
 
 
@@ -318,98 +273,6 @@ def _checked(
         floor=floor,
         on_overflow=on_overflow,
     )
-
-
-class _Opened:
-    """A source that was opened: its document, its transcript, and how sure the format is."""
-
-    __slots__ = ("document", "sure", "transcript")
-
-    def __init__(self, source: Any, format: str | None, *, look: str = ENDS) -> None:
-        if isinstance(source, Transcript):
-            self.document = source.document
-            self.transcript = source
-            self.sure = True
-            return
-        self.document = document = open_document(source)
-        found, self.sure = _find_format(document, format, look)
-        self.transcript = Transcript(document, found)
-
-    def decide(self, ask: Request, counter: Any) -> tuple[Outcome, list[Sizer]]:
-        """Plan, and plan again should a message turn up that shows the format to be another."""
-        transcript = self.transcript
-        count = len(transcript)
-        pins = _positions(ask.pins, count) if ask.pins else ask.pins
-        if pins is not ask.pins:
-            ask = Request(
-                limits=ask.limits,
-                profile=ask.profile,
-                cut=ask.cut,
-                pins=pins,
-                floor=ask.floor,
-                on_overflow=ask.on_overflow,
-            )
-        while True:
-            transcript = self.transcript
-            sizers = [
-                sizer_for(transcript, unit, counter if unit == TOKENS else None)
-                for unit in ask.limits.units
-            ]
-            outcome = plan_edits(transcript, ask, sizers)
-            if self.sure or not self._misread(outcome):
-                return outcome, sizers
-
-    def _misread(self, outcome: Outcome) -> bool:
-        """Whether a message near or in the window is of another format; then that is the format.
-
-        Asked only where nothing but plain text was seen at the ends of the history.
-        """
-        transcript = self.transcript
-        kept = [edit for edit in outcome.edits if edit.action == "keep"]
-        ranges = [range(edit.start, edit.stop) for edit in kept]
-        if kept:
-            # What was cut off right in front of the window may have been cut off wrongly.
-            size = sum(edit.count for edit in kept)
-            ranges.append(range(max(0, kept[-1].start - size), kept[-1].start))
-        for position in chain.from_iterable(ranges):
-            other = is_distinct(transcript.natives[position], transcript.format)
-            if other is not None:
-                self.transcript = Transcript(self.document, other)
-                self.sure = True
-                return True
-        return False
-
-
-def _find_format(document: Document, name: str | None, look: str) -> tuple[Format, bool]:
-    if name is not None:
-        return get_format(name), True
-    if not document.natives:
-        return FORMATS[_EMPTY], True
-    among = None
-    hint = None
-    key = document.path.rpartition(".")[2]
-    if key not in ("messages", "lines"):
-        among = [form for form in FORMATS.values() if key in form.keys]
-    elif document.context:
-        hint = next(
-            (
-                form.name
-                for form in FORMATS.values()
-                if any(key in document.context for key in form.system_keys)
-            ),
-            None,
-        )
-    return detect(document.natives, among=among, hint=hint, path=document.path, look=look)
-
-
-def _positions(pins: Collection[int], count: int) -> frozenset[int]:
-    """Check pinned positions; negative ones count from the end, as everywhere in Python."""
-    found: set[int] = set()
-    for pin in pins:
-        if not -count <= pin < count:
-            raise ValueError(f"pin {pin} is outside the history of {count} messages")
-        found.add(pin % count)
-    return frozenset(found)
 
 
 def _as_plan(

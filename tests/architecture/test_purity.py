@@ -36,8 +36,12 @@ ALLOWED = {
     "typing",
 }
 
-# Only where the package's own version is looked up, and only when it is asked for.
-ALLOWED_IN_INIT = ALLOWED | {"importlib.metadata"}
+ALLOWED_ALSO = {
+    # Only where the package's own version is looked up, and only when it is asked for.
+    "__init__.py": {"importlib.metadata"},
+    # Only to find the classes of a framework that the caller has loaded; nothing is imported.
+    "writing/langchain.py": {"sys"},
+}
 
 # Built-in functions that reach outside, or that would get round the list above.
 FORBIDDEN_CALLS = {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
@@ -72,7 +76,7 @@ def _is_allowed(name: str, allowed: set[str]) -> bool:
 def test_the_core_imports_nothing_that_does_io(package: Path):
     found = []
     for path in _core_files(package):
-        allowed = ALLOWED_IN_INIT if path == package / "__init__.py" else ALLOWED
+        allowed = ALLOWED | ALLOWED_ALSO.get(str(path.relative_to(package)), set())
         found += [
             f"{path.relative_to(package)}:{line} imports {name}"
             for line, name in _imports(ast.parse(path.read_text(encoding="utf-8")))
@@ -105,5 +109,5 @@ def test_an_import_hidden_in_a_function_is_found():
 def test_the_metadata_of_packages_is_read_in_one_place_only():
     spellings = ast.parse("import importlib.metadata\nfrom importlib import metadata\n")
     for _, name in _imports(spellings):
-        assert _is_allowed(name, ALLOWED_IN_INIT)
+        assert _is_allowed(name, ALLOWED | ALLOWED_ALSO["__init__.py"])
         assert not _is_allowed(name, ALLOWED)

@@ -6,9 +6,9 @@ of what a decision costs.
 
 import itertools
 
+from lockstitch.accepting import check
 from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, USER
 from lockstitch.formats import get_format
-from lockstitch.history import check
 from lockstitch.rules.profiles import get_profile
 
 # What a tangled history comes to is not said here: it was damaged before.

@@ -8,6 +8,7 @@ from typing import Literal
 
 import click
 
+from lockstitch.accepting import check
 from lockstitch.cli.failures import REFUSED, UNUSABLE, Unusable, as_document
 from lockstitch.cli.files import open_input, read_input
 from lockstitch.cli.options import as_json as json_option
@@ -15,7 +16,6 @@ from lockstitch.cli.options import format_option, profile_option
 from lockstitch.cli.progress import Bar
 from lockstitch.cli.render import say, show
 from lockstitch.explain import Explanation, document_of, rows_of
-from lockstitch.history import check
 
 __all__ = ["check_command"]
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lockstitch.accepting import check
 from lockstitch.cli.render import console_for, is_fancy, say, show
 from lockstitch.explain import count, preview, rows_of
 from lockstitch.facts import USER
-from lockstitch.history import check, load, plan, trim
+from lockstitch.history import load, plan, trim
 from lockstitch.rules.profiles import PROFILES
 
 if TYPE_CHECKING:

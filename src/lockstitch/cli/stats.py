@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from lockstitch.accepting import check
 from lockstitch.cli.failures import UNUSABLE, Unusable, as_document
 from lockstitch.cli.files import open_input, read_input
 from lockstitch.cli.options import as_json as json_option
@@ -21,7 +22,7 @@ from lockstitch.cli.sizes import measure
 from lockstitch.explain import count
 from lockstitch.facts import CALL, OTHER, RESULT, TOOL, USER
 from lockstitch.grouping import ABANDONED, OPEN, ORPHAN
-from lockstitch.history import check, groups
+from lockstitch.history import groups
 from lockstitch.measure.estimate import estimate
 from lockstitch.rules.profiles import PROFILES
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import click
 import msgspec
 
+from lockstitch.accepting import check
 from lockstitch.cli.failures import DoesNotFit, Unusable, as_document, options_for
 from lockstitch.cli.files import (
     Input,
@@ -25,7 +26,7 @@ from lockstitch.cli.sizes import measure
 from lockstitch.errors import CannotFit
 from lockstitch.explain import document_of, rows_of
 from lockstitch.facts import SYSTEM
-from lockstitch.history import apply, check, plan
+from lockstitch.history import apply, plan
 from lockstitch.measure.limits import Limits
 from lockstitch.transcript import Transcript
 

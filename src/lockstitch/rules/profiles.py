@@ -13,6 +13,8 @@ from typing import Final
 
 import msgspec
 
+from lockstitch.rules.ids import FREE, IdShape
+
 __all__ = ["PROFILES", "Profile", "get_profile"]
 
 
@@ -28,6 +30,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             `order` (anywhere after it).
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
+        ids: what the id of a call may be.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     adjacency: str = "message"
     whole_response: bool = False
     bound_system: bool = False
+    ids: IdShape = FREE
 
 
 PROFILES: Final[dict[str, Profile]] = {

@@ -11,7 +11,7 @@ __all__ = ["ANSWER", "HOME", "Rule"]
 
 # The repairs of a call without a result, and of a result without a call, least loss first.
 ANSWER = ("restore", "synthesize", "drop")
-HOME = ("restore", "demote", "drop")
+HOME = ("restore", "rename", "demote", "drop")
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +26,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         source: where the rule is known from.
         status: `docs`, `issue`, `code` or `inferred`.
         severity: `error` or `warning`.
-        check: the name of the check that finds a breach.
+        check: the name of the check that finds a breach; empty where messages alone do not show it.
         formats: the formats in which it can be broken; empty for any.
+        scope: the fact about the model that must hold for the rule to apply; where nothing is known
+            of the model, a breach is a warning. Empty for every model.
+        target_only: whether it concerns how one target wants things written (ids, packing), so that
+            `export` mends it too.
         repairs: what mends it, least loss first.
     """
 
@@ -39,6 +43,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     status: str
     severity: str = "error"
-    check: str
+    check: str = ""
     formats: tuple[str, ...] = ()
+    scope: str = ""
+    target_only: bool = False
     repairs: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from lockstitch.facts import ASSISTANT, OTHER, REQUEST, RESULT, SYSTEM, TOOL, US
 from lockstitch.transcript import Approval, ApprovalRequest, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lockstitch.facts import Facts
     from lockstitch.grouping import Groups
@@ -26,12 +26,16 @@ __all__ = ["Finding", "View"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One breach: at which message, at which of its places, and in words what it is."""
+    """One breach: at which message, at which of its places, and in words what it is.
+
+    `maybe`: what was seen makes a refusal likely and does not prove it, so it is a warning.
+    """
 
     index: int
     message: str
     path: str = ""
     related: tuple[int, ...] = ()
+    maybe: bool = False
 
 
 class View:
@@ -42,12 +46,24 @@ class View:
         groups: their groups, over the whole list.
         adjacency: `message`, `run` or `order`, as a profile demands and the format allows.
         closed: whether the model is about to be called, so that nothing may be left open.
+        known: what is known of the model, by the names of `models`.
+        record: the history as it was first recorded, where the caller has it.
     """
 
     def __init__(
-        self, transcript: Transcript, groups: Groups, *, adjacency: str, closed: bool
+        self,
+        transcript: Transcript,
+        groups: Groups,
+        *,
+        adjacency: str,
+        closed: bool,
+        known: Mapping[str, bool] | None = None,
+        record: Transcript | None = None,
     ) -> None:
         self.transcript = transcript
+        self.context = transcript.context
+        self.known = known or {}
+        self.record = record
         self.groups = groups
         self.facts: list[Facts] = transcript.facts_from(0)
         self.adjacency = adjacency
@@ -65,10 +81,15 @@ class View:
             )
         return found
 
+    def end(self, index: int, ordinal: int) -> Part | None:
+        """Return the part behind one link of a message."""
+        linking = [part for part in self.parts(index) if _links(part)]
+        return linking[ordinal] if ordinal < len(linking) else None
+
     def place(self, index: int, ordinal: int) -> str:
         """Return the path of one link inside its message."""
-        linking = [part for part in self.parts(index) if _links(part)]
-        return linking[ordinal].path if ordinal < len(linking) else ""
+        part = self.end(index, ordinal)
+        return part.path if part is not None else ""
 
     def _who_spoke_before(self) -> list[int]:
         """For each position, the last message before it that is no bare answer."""

@@ -10,8 +10,9 @@ import copy
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lockstitch.accepting import check
 from lockstitch.document.objects import LIST_KEYS
-from lockstitch.history import check, groups, load
+from lockstitch.history import groups, load
 from lockstitch.measure.counters import Sizer, sizer_for
 from lockstitch.rules.catalog import RULES
 from lockstitch.transcript import Transcript

@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from lockstitch.accepting import check
 from lockstitch.errors import LockstitchError
 from lockstitch.formats import FORMATS
 from lockstitch.grouping import OPEN, Group
-from lockstitch.history import check, groups, load, plan, trim
+from lockstitch.history import groups, load, plan, trim
 from lockstitch.measure.counters import sizer_for
 from lockstitch.measure.limits import CHARS, MESSAGES, TOKENS
 from lockstitch.rules.profiles import PROFILES

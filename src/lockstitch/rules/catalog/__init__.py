@@ -14,15 +14,34 @@ from __future__ import annotations
 
 from typing import Final
 
-from lockstitch.rules.catalog_anthropic import ANTHROPIC
-from lockstitch.rules.catalog_openai import CHAT, RESPONSES
-from lockstitch.rules.catalog_portable import PORTABLE
+from lockstitch.rules.catalog.anthropic import ANTHROPIC
+from lockstitch.rules.catalog.bedrock import BEDROCK
+from lockstitch.rules.catalog.compatible import COMPATIBLE
+from lockstitch.rules.catalog.gemini import GEMINI
+from lockstitch.rules.catalog.langchain import LANGCHAIN
+from lockstitch.rules.catalog.mistral import MISTRAL
+from lockstitch.rules.catalog.openai_chat import CHAT
+from lockstitch.rules.catalog.openai_responses import RESPONSES
+from lockstitch.rules.catalog.portable import PORTABLE
+from lockstitch.rules.catalog.templates import TEMPLATES
 from lockstitch.rules.rule import Rule
 
 __all__ = ["RULES", "Rule", "rules_of"]
 
 RULES: Final[dict[str, Rule]] = {
-    rule.id: rule for rule in (*PORTABLE, *CHAT, *RESPONSES, *ANTHROPIC)
+    rule.id: rule
+    for rule in (
+        *PORTABLE,
+        *CHAT,
+        *RESPONSES,
+        *ANTHROPIC,
+        *GEMINI,
+        *BEDROCK,
+        *MISTRAL,
+        *COMPATIBLE,
+        *TEMPLATES,
+        *LANGCHAIN,
+    )
 }
 
 

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
-from lockstitch.rules import checks_content as content
-from lockstitch.rules import checks_links as links
-from lockstitch.rules import checks_list as shape
+from lockstitch.rules.checks import content, links, order
 from lockstitch.rules.view import Finding, View
 
 __all__ = ["CHECKS", "Check"]
@@ -30,16 +28,16 @@ CHECKS: Final[dict[str, Check]] = {
     "blank_text": content.blank_text,
     "call_of_another_role": links.call_of_another_role,
     "displaced_result": links.displaced_result,
-    "duplicate_item": shape.duplicate_item,
+    "duplicate_item": order.duplicate_item,
     "duplicate_result": links.duplicate_result,
     "empty_content": content.empty_content,
     "empty_message": content.empty_message,
     "empty_text_block": content.empty_text_block,
     "empty_tool_calls": content.empty_tool_calls,
-    "first_not_user": shape.first_not_user,
-    "lone_reasoning": shape.lone_reasoning,
+    "first_not_user": order.first_not_user,
+    "lone_reasoning": order.lone_reasoning,
     "lone_surrogate": content.lone_surrogate,
-    "no_messages": shape.no_messages,
+    "no_messages": order.no_messages,
     "null_content": content.null_content,
     "orphan_approval": links.orphan_approval,
     "orphan_client_result": _among(links.orphans, *CLIENT_FAMILIES),
@@ -49,8 +47,8 @@ CHECKS: Final[dict[str, Check]] = {
     "repeated_id_in_turn": links.repeated_id_in_turn,
     "result_before_call": links.result_before_call,
     "result_not_first": content.result_not_first,
-    "system_first": shape.system_first,
-    "system_misplaced": shape.system_misplaced,
+    "system_first": order.system_first,
+    "system_misplaced": order.system_misplaced,
     "unanswered_call": links.unanswered,
     "unanswered_computer": _among(links.unanswered, "computer"),
     "unanswered_custom": _among(links.unanswered, "custom_tool"),

@@ -1,0 +1,155 @@
+"""Repair: from a history that a target refuses to one that it takes, with an account of it.
+
+Knows: rounds. In each, the breaches of one check are mended, least loss first, and the history is
+looked at again, until nothing is found or nothing helps. What could not be mended is said.
+
+Must not know: how a breach is found (`checks`) or mended (`mends`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockstitch.rules.breach import Breach
+from lockstitch.rules.check import check_transcript, findings, view_of
+from lockstitch.rules.draft import Change, Draft
+from lockstitch.rules.mends import KINDS, LOSSLESS, MENDS
+from lockstitch.rules.profiles import Profile
+from lockstitch.rules.record import Record
+from lockstitch.rules.report import Violation
+from lockstitch.writing import writer_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lockstitch.rules.breach import Mend
+    from lockstitch.rules.rule import Rule
+    from lockstitch.rules.view import Finding, View
+    from lockstitch.transcript import Transcript
+
+__all__ = ["Repair", "Terms", "left", "mend"]
+
+_ORDER = {check: number for number, check in enumerate(MENDS)}
+# A round mends at least one breach and no mend makes more than a few new ones; a history that has
+# needed this many rounds for each of its breaches is going in a circle.
+_PATIENCE = 8
+
+
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
+    """What a repair came to.
+
+    Args:
+        messages: the mended history, of the kind that was handed over.
+        changes: every change, in the order they were made.
+        remaining: the breaches that could not be mended.
+        system: instructions that stood in the list and belong into the request's own field.
+    """
+
+    messages: Any
+    changes: tuple[Change, ...] = ()
+    remaining: tuple[Violation, ...] = ()
+    system: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing of severity `error` is left."""
+        return not any(one.severity == "error" for one in self.remaining)
+
+    def summary(self) -> str:
+        """Say in one line what was done."""
+        if not self.changes and not self.remaining:
+            return "nothing to repair"
+        counts: dict[str, int] = {}
+        for change in self.changes:
+            counts[change.kind] = counts.get(change.kind, 0) + 1
+        done = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no change"
+        left = f"; {len(self.remaining)} could not be mended" if self.remaining else ""
+        return f"{done}{left}"
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """What a repair may do and what it goes by.
+
+    Args:
+        profile: the target.
+        tail: as for a check.
+        known: what is known of the model.
+        allow: the kinds of repair that may be used, of `KINDS`.
+        target_only: mend only how the target wants things written, warnings included.
+    """
+
+    profile: Profile
+    tail: str = "closed"
+    known: Mapping[str, bool] = {}
+    allow: Collection[str] = KINDS
+    target_only: bool = False
+
+
+def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None) -> Draft:
+    """Mend a transcript until nothing is found that helps; return the draft with its account."""
+    draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
+    memory = Record(record) if record is not None else None
+    patience = None
+    while True:
+        view = view_of(
+            draft.transcript(),
+            terms.profile,
+            tail=terms.tail,
+            known=terms.known,
+            record=record,
+        )
+        entries = draft.begin()
+        wanted = _wanted(view, terms)
+        if patience is None:
+            patience = _PATIENCE * (len(wanted) + 1)
+        patience -= 1
+        breaches = (
+            Breach(rule=rule, finding=finding, view=view, entries=entries, record=memory)
+            for rule, finding in wanted
+        )
+        if patience < 0 or not _round(draft, terms, breaches):
+            return draft
+
+
+def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
+    """List the breaches that are to be mended, in the order of mending, then of place."""
+    found: list[tuple[Rule, Finding]] = []
+    seen: set[tuple[str, int, str]] = set()
+    for rule, severity, finding in findings(view, terms.profile):
+        wanted = rule.target_only if terms.target_only else severity == "error"
+        key = (rule.check, finding.index, finding.path)
+        if wanted and rule.check in MENDS and rule.repairs and key not in seen:
+            seen.add(key)
+            found.append((rule, finding))
+    found.sort(key=lambda one: (_ORDER[one[0].check], one[1].index))
+    return found
+
+
+def _round(draft: Draft, terms: Terms, breaches: Iterable[Breach]) -> bool:
+    """Mend what can be mended of the first check that has such; return whether any was."""
+    check = None
+    for breach in breaches:
+        if check is not None and breach.rule.check != check:
+            break
+        if breach.fresh and any(mended(draft, breach) for mended in _means(breach.rule, terms)):
+            check = breach.rule.check
+    return check is not None
+
+
+def _means(rule: Rule, terms: Terms) -> Iterator[Mend]:
+    """Yield what may mend a breach of a rule, least loss first."""
+    table = MENDS[rule.check]
+    for kind in rule.repairs:
+        if kind in table and (kind in LOSSLESS or kind in terms.allow):
+            yield table[kind]
+
+
+def left(draft: Draft, terms: Terms, record: Transcript | None = None) -> tuple[Violation, ...]:
+    """Return the errors that a draft still has."""
+    report = check_transcript(
+        draft.transcript(), terms.profile, tail=terms.tail, known=terms.known, record=record
+    )
+    return report.errors

@@ -1,0 +1,57 @@
+"""Writers: how each format is written, by its name.
+
+Knows: every writer. Must not know: rules, or why something is written.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lockstitch.writing import (
+    anthropic,
+    bedrock,
+    gemini,
+    langchain,
+    mistral,
+    openai_chat,
+    openai_responses,
+)
+from lockstitch.writing.base import Fields, Writer, edited, inside, joined, text_of, without
+
+__all__ = [
+    "WRITERS",
+    "Fields",
+    "Writer",
+    "edited",
+    "inside",
+    "joined",
+    "text_of",
+    "without",
+    "writer_for",
+]
+
+WRITERS: Final[dict[str, Writer]] = {
+    "anthropic": anthropic.WRITER,
+    "bedrock": bedrock.WRITER,
+    "gemini": gemini.WRITER,
+    "langchain": langchain.WRITER,
+    "mistral": mistral.WRITER,
+    "openai-chat": openai_chat.WRITER,
+    "openai-responses": openai_responses.WRITER,
+}
+"""The writer of every format that can be mended."""
+
+
+def writer_for(format: str) -> Writer:
+    """Return the writer of a format.
+
+    Raises:
+        ValueError: this version reads the format and does not write it.
+
+    >>> writer_for("anthropic").packed
+    True
+    """
+    if format not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise ValueError(f"histories in the format {format} cannot be mended, only: {known}")
+    return WRITERS[format]

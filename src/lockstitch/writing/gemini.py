@@ -1,0 +1,96 @@
+"""How Gemini contents are written: roles user and model, parts under camel or snake case.
+
+A made part follows the spelling of the message that it answers.
+
+Must not know: other formats, any rule.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lockstitch.formats.base import blocks_of, mapping
+from lockstitch.writing.base import Fields, Writer, edited, inside, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lockstitch.transcript import Part, ToolCall, ToolResult
+
+__all__ = ["WRITER"]
+
+_CALL = ("functionCall", "function_call")
+_RESPONSE = ("functionResponse", "function_response")
+
+
+class GeminiWriter(Writer):
+    """Gemini contents."""
+
+    packed = True
+    key = "parts"
+
+    def blocks(self, fields: Mapping[str, Any]) -> list[Any]:
+        """Return the parts as a list; a single one may stand without."""
+        held = fields.get("parts")
+        if held is None:
+            return []
+        return list(blocks_of(held if isinstance(held, (list, tuple)) else (held,)))
+
+    def text(self, text: str) -> Any:
+        """Make a part of text."""
+        return {"text": text}
+
+    def said(self, role: str, text: str, like: Any = None) -> Any:
+        """Make a content of text."""
+        return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
+
+    def with_text(self, fields: Mapping[str, Any], text: str) -> Fields:
+        """Set the parts to one of text."""
+        return {**fields, "parts": [{"text": text}]}
+
+    def answer(self, call: ToolCall, text: str, like: Any = None) -> Any:
+        """Make a function response that says the error; what the provider runs has none."""
+        if call.family != "function" or call.name is None:
+            return None
+        response: Fields = {"name": call.name, "response": {"error": text}}
+        if call.id is not None:
+            response["id"] = call.id
+        snake = like is not None and _spelled(mapping(like), call.path) == _CALL[1]
+        return {_RESPONSE[snake]: response}
+
+    def together(self, first: Any, second: Any) -> Any:
+        """Make one response of two: both, in order."""
+        return first if first == second or not second else {"results": [first, second]}
+
+    def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
+        """Give a call or a response another id."""
+        return edited(fields, f"{part.path}.{_spelled(fields, part.path)}.id", id)
+
+    def recalled(self, fields: Mapping[str, Any], part: ToolCall, name: str) -> Fields:
+        """Give a call another name."""
+        return edited(fields, f"{part.path}.{_spelled(fields, part.path)}.name", name)
+
+    def rearranged(self, fields: Mapping[str, Any], part: ToolCall, arguments: Any) -> Fields:
+        """Give a call other arguments."""
+        return edited(fields, f"{part.path}.{_spelled(fields, part.path)}.args", arguments)
+
+    def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
+        """Give a response another content."""
+        key = _spelled(fields, part.path)
+        return edited(fields, f"{part.path}.{key}.response", content)
+
+    def content_blocks(self, content: Any) -> list[Any]:
+        """Return a response as parts that a user content may hold."""
+        return [] if content is None else [self.text(text_of(content))]
+
+
+def _spelled(fields: Mapping[str, Any], path: str) -> str:
+    """Return the key under which a part has its call or response."""
+    part = mapping(inside(fields, path))
+    for key in (*_CALL, *_RESPONSE):
+        if part.get(key) is not None:
+            return key
+    return _CALL[0]
+
+
+WRITER = GeminiWriter()
