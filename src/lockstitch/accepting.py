@@ -62,12 +62,13 @@ def check(
     """
     _check_tail(tail)
     rules = get_profile(profile)
-    transcript = Opened(source, format, look=ALL).transcript
+    opened = Opened(source, format, look=ALL)
+    transcript = opened.transcript
     return check_transcript(
         transcript,
         rules,
         tail=tail,
-        known=known_of(profile, _model(transcript, model), models),
+        known=known_of(profile, opened.model(model), models),
         record=_record(record, transcript),
     )
 
@@ -123,7 +124,7 @@ def repair(
     terms = Terms(
         profile=rules,
         tail=tail,
-        known=known_of(profile, _model(opened.transcript, model), models),
+        known=known_of(profile, opened.model(model), models),
         allow=frozenset(allow),
     )
     return _mended(opened, terms, _record(record, opened.transcript), dry_run=dry_run)
@@ -162,7 +163,7 @@ def export(
     opened = Opened(source, format, look=ALL)
     terms = Terms(
         profile=rules,
-        known=known_of(profile, _model(opened.transcript, model), models),
+        known=known_of(profile, opened.model(model), models),
         target_only=True,
     )
     return _mended(opened, terms, None, dry_run=False)
@@ -195,11 +196,6 @@ def _check_kinds(allow: Collection[str]) -> None:
         raise ValueError(
             f"no kind of repair is called {strange[0]!r}; there are: {', '.join(KINDS)}"
         )
-
-
-def _model(transcript: Transcript, model: str | None) -> str | None:
-    named = model or transcript.context.get("model") or transcript.context.get("modelId")
-    return named if isinstance(named, str) else None
 
 
 def _record(record: Any, transcript: Transcript) -> Transcript | None:

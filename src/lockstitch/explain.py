@@ -47,7 +47,7 @@ PREVIEW: Final = 40
 # table show the first and the last ranges. JSON has them all.
 MOST_RANGES: Final = 200
 
-_PAST: Final = {"keep": "kept", "drop": "dropped"}
+_PAST: Final = {"keep": "kept", "strip": "stripped", "drop": "dropped"}
 _SURE: Final = {
     "exact": "as counted by {}",
     "estimate": "by {}, the upper edge of an estimate, rarely exceeded",
@@ -249,6 +249,8 @@ def _plan_summary(plan: Plan, before: Size) -> str:
     else:
         stayed = f"{kept:,}" if kept else "none"
         said = f"kept {stayed} of {count(length, 'message')}, dropped {length - kept:,}"
+    if plan.stripped:
+        said += f", {len(plan.stripped):,} of them without their thinking"
     for unit in (TOKENS, CHARS):
         was, now = getattr(before, unit), getattr(plan.after, unit)
         if now is not None:

@@ -15,15 +15,17 @@ from lockstitch.formats import ALL, ENOUGH
 from lockstitch.grouping import Groups, group, ties_for
 from lockstitch.measure.limits import TOKENS, Limits
 from lockstitch.opening import Opened
-from lockstitch.plan import Plan, Size, apply_plan, fingerprint
+from lockstitch.plan import Plan, Size, apply_plan, fingerprint, kept_natives
+from lockstitch.rules.models import known_of
 from lockstitch.rules.profiles import get_profile
 from lockstitch.strategies.planner import Outcome, Request
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from lockstitch.measure.counters import Sizer
+    from lockstitch.rules.models import ModelFacts
 
 __all__ = ["apply", "dump", "groups", "load", "plan", "trim"]
 
@@ -100,6 +102,8 @@ def trim(
     reserve: int = 0,
     floor: bool = True,
     on_overflow: Overflow = "raise",
+    model: str | None = None,
+    models: Iterable[ModelFacts] = (),
 ) -> Any:
     """Cut a history to a limit so that the target accepts what is kept.
 
@@ -126,6 +130,11 @@ def trim(
         floor: `False` protects nothing but the pins.
         on_overflow: what to do when the floor is over the limit: `raise`, return the `smallest`
             window anyway, or an `empty` one.
+        model: the name of the model, where it is not in the request body. On some models thinking
+            is valid only behind the very messages it was made from: there the oldest thinking goes
+            first, and when messages must go, what stays goes without thinking. Keep the result and
+            append to it; thinking that is made after the cut is valid.
+        models: facts about models beside those that come with Lockstitch; they overrule them.
 
     Returns:
         What was handed over with fewer messages: a list for a list, a request body for a request
@@ -154,13 +163,8 @@ def trim(
         on_overflow,
     )
     opened = Opened(source, format)
-    outcome, _ = opened.decide(ask, counter)
-    natives = opened.transcript.natives
-    kept: list[Any] = []
-    for edit in outcome.edits:
-        if edit.action == "keep":
-            kept += natives[edit.start : edit.stop]
-    return opened.document.rebuild(kept)
+    outcome, _ = opened.decide(ask, counter, bound=_is_bound(opened, profile, model, models))
+    return opened.document.rebuild(kept_natives(outcome.edits, opened.transcript))
 
 
 def plan(
@@ -178,6 +182,8 @@ def plan(
     reserve: int = 0,
     floor: bool = True,
     on_overflow: Overflow = "raise",
+    model: str | None = None,
+    models: Iterable[ModelFacts] = (),
 ) -> Plan:
     """Decide what `trim` would do, as data: what stays, what goes, and why.
 
@@ -201,7 +207,8 @@ def plan(
         on_overflow,
     )
     opened = Opened(source, format)
-    outcome, sizers = opened.decide(ask, counter)
+    bound = _is_bound(opened, profile, model, models)
+    outcome, sizers = opened.decide(ask, counter, bound=bound)
     return _as_plan(opened.transcript, ask, outcome, sizers)
 
 
@@ -221,6 +228,14 @@ def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
     """
     opened = Opened(source, format or decision.format)
     return opened.document.rebuild(apply_plan(decision, opened.transcript))
+
+
+def _is_bound(
+    opened: Opened, profile: str, model: str | None, models: Iterable[ModelFacts]
+) -> bool:
+    """Whether thinking is valid only behind the very messages it was made from."""
+    named = opened.model(model)
+    return named is not None and known_of(profile, named, models).get("preserved_thinking", False)
 
 
 def _pin_tuple(pins: Collection[int]) -> tuple[int, ...]:
@@ -278,8 +293,8 @@ def _checked(
 def _as_plan(
     transcript: Transcript, ask: Request, outcome: Outcome, sizers: Sequence[Sizer]
 ) -> Plan:
-    kept = sum(edit.count for edit in outcome.edits if edit.action == "keep")
-    changed_from = next((edit.start for edit in outcome.edits if edit.action == "drop"), kept)
+    kept = sum(edit.count for edit in outcome.edits if edit.action != "drop")
+    changed_from = next((edit.start for edit in outcome.edits if edit.action != "keep"), kept)
     after = dict(outcome.after)
     if not after and kept:
         after = {s.unit: s.around + sum(map(s.size, range(len(transcript)))) for s in sizers}

@@ -7,6 +7,7 @@ Must not know: how anything is decided.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from lockstitch.formats import ENDS, FORMATS, Format, detect, get_format, is_dis
 from lockstitch.measure.counters import Sizer, sizer_for
 from lockstitch.measure.limits import TOKENS
 from lockstitch.strategies.planner import Outcome, Request, plan_edits
+from lockstitch.strategies.thinking import plan_bound
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -43,8 +45,13 @@ class Opened:
         found, self.sure = _find_format(document, format, look)
         self.transcript = Transcript(document, found)
 
-    def decide(self, ask: Request, counter: Any) -> tuple[Outcome, list[Sizer]]:
-        """Plan, and plan again should a message turn up that shows the format to be another."""
+    def decide(
+        self, ask: Request, counter: Any, *, bound: bool = False
+    ) -> tuple[Outcome, list[Sizer]]:
+        """Plan, and plan again should a message turn up that shows the format to be another.
+
+        `bound`: thinking is valid only behind the very messages it was made from.
+        """
         transcript = self.transcript
         count = len(transcript)
         pins = _positions(ask.pins, count) if ask.pins else ask.pins
@@ -59,13 +66,19 @@ class Opened:
             )
         while True:
             transcript = self.transcript
-            sizers = [
-                sizer_for(transcript, unit, counter if unit == TOKENS else None)
-                for unit in ask.limits.units
-            ]
-            outcome = plan_edits(transcript, ask, sizers)
+            sizers = _sizers(transcript, ask, counter)
+            if bound:
+                outcome = plan_bound(transcript, ask, partial(_sizers, ask=ask, counter=counter))
+            else:
+                outcome = plan_edits(transcript, ask, sizers)
             if self.sure or not self._misread(outcome):
                 return outcome, sizers
+
+    def model(self, named: str | None) -> str | None:
+        """Return the name of the model: the caller's, or the one in the request body."""
+        context = self.document.context
+        found = named or context.get("model") or context.get("modelId")
+        return found if isinstance(found, str) else None
 
     def _misread(self, outcome: Outcome) -> bool:
         """Whether a message near or in the window is of another format; then that is the format.
@@ -86,6 +99,13 @@ class Opened:
                 self.sure = True
                 return True
         return False
+
+
+def _sizers(transcript: Transcript, ask: Request, counter: Any) -> list[Sizer]:
+    return [
+        sizer_for(transcript, unit, counter if unit == TOKENS else None)
+        for unit in ask.limits.units
+    ]
 
 
 def _find_format(document: Document, name: str | None, look: str) -> tuple[Format, bool]:

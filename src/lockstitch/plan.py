@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from lockstitch.errors import FormatError, PlanMismatch
+from lockstitch.writing import stripped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,16 +26,18 @@ __all__ = [
     "DROPPED",
     "KEPT",
     "REASONS",
+    "STRIPPED",
     "Edit",
     "FloorItem",
     "Plan",
     "Size",
     "apply_plan",
     "fingerprint",
+    "kept_natives",
     "phrase_with",
 ]
 
-# Why an edit is in a plan: one word in the data, one sentence for people. No word stands in both
+# Why an edit is in a plan: one word in the data, one sentence for people. No word stands in two
 # tables, so a reason tells what became of the messages.
 KEPT: Final[dict[str, str]] = {
     "all": "everything fits",
@@ -52,11 +55,16 @@ DROPPED: Final[dict[str, str]] = {
     "too-large": "larger than the whole limit",
     "start": "the window could not start here",
     "damaged": "broken before; the window starts behind it",
+    "unbound": "thinking alone, valid only behind what went",
     "joined": "a hole would join it to a turn that uses the same id",
     "zero": "a limit of 0 keeps nothing",
     "overflow": "the floor does not fit and an empty window was asked for",
 }
-REASONS: Final[dict[str, str]] = {**KEPT, **DROPPED}
+STRIPPED: Final[dict[str, str]] = {
+    "bound": "stays without its thinking, which is valid only behind what went",
+    "thinking": "stays without its thinking; the oldest thinking goes first",
+}
+REASONS: Final[dict[str, str]] = {**KEPT, **DROPPED, **STRIPPED}
 
 
 class Size(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,11 +78,13 @@ class Size(msgspec.Struct, frozen=True, omit_defaults=True):
 class Edit(msgspec.Struct, frozen=True):
     """What becomes of the messages in `[start, stop)`, and why (a key of `REASONS`).
 
+    `strip` keeps them without the reasoning in them.
+
     >>> Edit("drop", 0, 12, "oldest").count
     12
     """
 
-    action: Literal["keep", "drop"]
+    action: Literal["keep", "strip", "drop"]
     start: int
     stop: int
     reason: str
@@ -152,7 +162,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return [
             at
             for edit in self.edits
-            if edit.action == "keep"
+            if edit.action != "drop"
+            for at in range(edit.start, edit.stop)
+        ]
+
+    @property
+    def stripped(self) -> list[int]:
+        """The positions that stay without the reasoning in them, in order."""
+        return [
+            at
+            for edit in self.edits
+            if edit.action == "strip"
             for at in range(edit.start, edit.stop)
         ]
 
@@ -168,8 +188,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> bool:
-        """Whether anything goes."""
-        return any(edit.action == "drop" for edit in self.edits)
+        """Whether anything goes, messages or the reasoning in them."""
+        return any(edit.action != "keep" for edit in self.edits)
 
     def explain(self, messages: Any = None, *, as_: str = "text") -> str:
         """Say what stays, what goes and why, as `lockstitch.explain` does.
@@ -213,7 +233,7 @@ def fingerprint(transcript: Transcript, edits: Sequence[Edit]) -> str:
     """
     digest = hashlib.blake2b(f"{transcript.format.name}:{len(transcript)}".encode(), digest_size=12)
     for edit in edits:
-        if edit.action == "keep":
+        if edit.action != "drop":
             for at in range(edit.start, edit.stop):
                 facts = f"{at}:{transcript.facts_at(at)!r}"
                 digest.update(facts.encode("utf-8", "surrogatepass"))
@@ -222,6 +242,8 @@ def fingerprint(transcript: Transcript, edits: Sequence[Edit]) -> str:
 
 def apply_plan(plan: Plan, transcript: Transcript) -> list[Any]:
     """Carry a plan out: the kept native messages, the very objects that went in.
+
+    A message that stays without its reasoning is a new one.
 
     Raises:
         PlanMismatch: the plan was made for other messages.
@@ -236,8 +258,18 @@ def apply_plan(plan: Plan, transcript: Transcript) -> list[Any]:
             "the plan was made for other messages (roles or ids of the kept ones differ): make a "
             "new plan"
         )
+    return kept_natives(plan.edits, transcript)
+
+
+def kept_natives(edits: Sequence[Edit], transcript: Transcript) -> list[Any]:
+    """Return the native messages that edits keep, in order."""
     kept: list[Any] = []
-    for edit in plan.edits:
+    for edit in edits:
         if edit.action == "keep":
-            kept.extend(transcript.natives[edit.start : edit.stop])
+            kept += transcript.natives[edit.start : edit.stop]
+        elif edit.action == "strip":
+            form = transcript.format
+            kept += [
+                stripped(native, form) for native in transcript.natives[edit.start : edit.stop]
+            ]
     return kept

@@ -5,8 +5,9 @@ Knows: every writer. Must not know: rules, or why something is written.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from lockstitch.transcript import Reasoning
 from lockstitch.writing import (
     anthropic,
     bedrock,
@@ -18,6 +19,9 @@ from lockstitch.writing import (
 )
 from lockstitch.writing.base import Fields, Writer, edited, inside, joined, text_of, without
 
+if TYPE_CHECKING:
+    from lockstitch.formats.base import Format
+
 __all__ = [
     "WRITERS",
     "Fields",
@@ -25,6 +29,7 @@ __all__ = [
     "edited",
     "inside",
     "joined",
+    "stripped",
     "text_of",
     "without",
     "writer_for",
@@ -55,3 +60,19 @@ def writer_for(format: str) -> Writer:
         known = ", ".join(WRITERS)
         raise ValueError(f"histories in the format {format} cannot be mended, only: {known}")
     return WRITERS[format]
+
+
+def stripped(native: Any, format: Format) -> Any:
+    """Return a message without the reasoning in it; the message itself where there is none.
+
+    >>> from lockstitch.formats import get_format
+    >>> thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    >>> said = {"role": "assistant", "content": [thought, {"type": "text", "text": "a"}]}
+    >>> stripped(said, get_format("anthropic"))
+    {'role': 'assistant', 'content': [{'type': 'text', 'text': 'a'}]}
+    """
+    paths = [part.path for part in format.parts(native) if isinstance(part, Reasoning)]
+    if not paths:
+        return native
+    writer = writer_for(format.name)
+    return writer.refit(native, writer.tidied(without(writer.fields(native), paths)))
