@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lockstitch.explain import NUMBERS, Explanation, cells_of, render_text, violations_of
+from lockstitch.explain import NUMBERS, Explanation, cells_of, render_text, sides_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +89,7 @@ def _tree(told: Explanation) -> Any:
 
     tree = Tree(Text("violations", style="dim"), hide_root=True, guide_style="dim")
     places: dict[int, Tree] = {}
-    for row in violations_of(told):
+    for row in told.violations:
         if row.index not in places:
             place = row.path.partition("]")[0] + "]" if row.index >= 0 else row.path
             said = Text(place, style="bold")
