@@ -139,7 +139,7 @@ def _check_outputs(*, as_json: bool, sarif: bool, output: str | None) -> None:
 def _look(name: str, ask: _Ask) -> _Seen:
     source = read_input(name)
     transcript = open_input(source, ask.format)
-    record = open_record(ask.record, transcript) if ask.record is not None else None
+    record = open_record(ask.record, transcript, ask.format) if ask.record is not None else None
     # A profile that was named is asked whatever the format; of all, those that take it.
     profiles = [
         profile

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.cli.failures import Unusable, phrase
-from lockstitch.errors import FormatError
+from lockstitch.errors import AmbiguousFormat, FormatError
 from lockstitch.formats import is_distinct
 from lockstitch.history import load
 
@@ -85,12 +85,14 @@ def open_input(source: Input, format: str | None) -> Transcript:
     return transcript
 
 
-def open_record(source: Input, beside: Transcript) -> Transcript:
-    """Open a record in the format of the history beside it.
+def open_record(source: Input, beside: Transcript, format: str | None) -> Transcript:
+    """Open a record in the format of the history beside it; `format` as it was asked for.
 
     Raises:
         Unusable: it cannot be read, or it is in another format.
     """
+    if format is None:
+        _check_known(source)
     record = open_input(source, beside.format.name)
     for position, native in enumerate(record.natives):
         other = is_distinct(native, beside.format)
@@ -100,6 +102,15 @@ def open_record(source: Input, beside: Transcript) -> Transcript:
                 f"history in {beside.format.name}: a record is in the format of its history"
             )
     return record
+
+
+def _check_known(source: Input) -> None:
+    """Raise unless some format fits; more than one may."""
+    try:
+        open_input(source, None)
+    except Unusable as failure:
+        if not isinstance(failure.cause, AmbiguousFormat):
+            raise
 
 
 def _first_bad(transcript: Transcript) -> str:

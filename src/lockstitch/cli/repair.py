@@ -109,7 +109,7 @@ def repair_command(
     """
 
     def mended(transcript: Transcript) -> Repair:
-        kept = open_record(read_input(record), transcript) if record is not None else None
+        kept = open_record(read_input(record), transcript, format) if record is not None else None
         return repair(
             transcript,
             profile=profile,

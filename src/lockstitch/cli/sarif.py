@@ -152,9 +152,7 @@ def _lines_of(source: Input, transcript: Transcript) -> list[int]:
     lines: list[int] = []
     line, at, behind = 1, 0, 0
     for native in natives:
-        begin = source.data.find(bytes(native), behind)
-        if begin < 0:
-            return []
+        begin = source.data.index(bytes(native), behind)
         line += source.data.count(b"\n", at, begin)
         lines.append(line)
         at, behind = begin, begin + len(bytes(native))

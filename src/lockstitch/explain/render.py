@@ -16,7 +16,7 @@ from lockstitch.rules.draft import Change
 from lockstitch.rules.report import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = [
     "MOST_RANGES",
@@ -54,13 +54,16 @@ def cells_of(told: Explanation) -> tuple[list[str], list[list[str]]]:
     cut = len(rows) - MOST_RANGES if told.kind == "ranges" else 0
     if cut > 0:
         rows = [*rows[:half], *rows[-half:]]
-    lines = [_cells(row, told.previews) for row in rows]
-    titles = _TITLES[told.kind]
-    used = [at for at in range(len(titles)) if any(line[at] for line in lines)]
-    lines = [[line[at] for at in used] for line in lines]
+    titles, lines = _used(_TITLES[told.kind], [_cells(row, told.previews) for row in rows])
     if cut > 0:
         lines.insert(half, ["...", "", f"{cut:,}", "more ranges; JSON lists them all"])
-    return [titles[at] for at in used], lines
+    return titles, lines
+
+
+def _used(titles: Sequence[str], lines: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Leave out the columns that are empty in every row."""
+    used = [at for at in range(len(titles)) if any(line[at] for line in lines)]
+    return [titles[at] for at in used], [[line[at] for at in used] for line in lines]
 
 
 def _cells(row: Row, previews: Mapping[int, str]) -> list[str]:
@@ -139,7 +142,7 @@ def render_table(told: Explanation) -> str:
     tables = [_markdown(*cells_of(told))] if told.rows else []
     if told.remaining:
         left = [_cells(row, told.previews) for row in told.remaining]
-        tables.append(_markdown(list(_TITLES["violations"]), left))
+        tables.append(_markdown(*_used(_TITLES["violations"], left)))
     return "\n\n".join([told.summary, *tables])
 
 
