@@ -1,9 +1,10 @@
-"""Write `docs/reference/rules.md` from the profiles, the catalogue and the reasons of plans.
+"""Write the pages of `docs/reference` that are made from data: `rules.md` and `models.md`.
 
-Run `python docs/render_reference.py` after a change to one of them. A test compares the page with
-what this script writes.
+From the profiles, the catalogue, the facts about models and the reasons of plans. Run
+`python docs/render_reference.py` after a change to one of them. A test compares the pages with what
+this script writes.
 """
-# ruff: noqa: INP001  a script beside the pages it writes, imported by nothing
+# ruff: noqa: INP001, E501  a script beside the pages it writes; a sentence of a page is one line
 
 from __future__ import annotations
 
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from lockstitch.plan import DROPPED, REASONS
 from lockstitch.rules.catalog import RULES, Rule
+from lockstitch.rules.mends import LOSSLESS
+from lockstitch.rules.models import FACTS, MODELS
 from lockstitch.rules.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-PAGE = Path(__file__).parent / "reference" / "rules.md"
+FOLDER = Path(__file__).parent / "reference"
 
 HEAD = """\
 # Profiles and rules
@@ -25,8 +28,11 @@ HEAD = """\
 <!-- Written by docs/render_reference.py. Change the source, then run the script. -->
 
 A profile is what one target demands.
-`check` reports what breaks its rules.
+`check` reports what breaks its rules, `repair` mends it, and `export` writes a history the way the target wants it.
 For `trim` and `plan` it is an input, since it decides where a window may start.
+
+The address of a rule on this page is its id: `rules.html#po-valid-text`.
+`lockstitch rules show ID` prints the same at a terminal.
 """
 KNOWN = "Each rule says how it is known, its status:\n"
 STATUS = {
@@ -37,8 +43,12 @@ STATUS = {
 }
 MENDING = """\
 The provider refuses what breaks a rule of severity `error`, and may refuse what breaks a `warning`.
-A rule also lists what would mend a breach, the least loss first.
-This version names repairs and carries none out:
+`repair` mends errors.
+A rule lists what would mend a breach, the least loss first, and the first that can be done is done:
+"""
+ALWAYS = """\
+Those that lose and add nothing are always allowed; the others can be forbidden with `allow`.
+Why they stand in this order is told in [How a repair is decided](../discussion/how-a-repair-is-decided.md).
 """
 REPAIRS = {
     "restore": "bring the missing half back from the full history",
@@ -64,6 +74,40 @@ BOUND_SYSTEM = (
     "a system message inside the list stays or goes with its neighbours, in formats where it has "
     "a place of its own"
 )
+MODELS_HEAD = """\
+# Models
+
+<!-- Written by docs/render_reference.py. Change the source, then run the script. -->
+
+Some rules hold for some models of a target only.
+A rule that names such a fact is an error where the fact is known to hold for the model, is left out where it is known not to, and is a warning where nothing is known, or no model is named.
+
+The model is the `model` argument, `--model` on the command line, or what the request body says.
+`ModelFacts` of your own, in the argument `models`, overrule what is listed here:
+
+```python
+>>> import lockstitch as ls
+>>> mine = ls.ModelFacts(
+...     profile="anthropic", pattern="my-proxy-*", facts={"no_prefill": True},
+...     date="2026-01-31", source="our gateway",
+... )
+>>> report = ls.check(
+...     [{"role": "user", "content": "hi"}], profile="anthropic", model="my-proxy-1", models=[mine]
+... )
+>>> report.ok
+True
+
+```
+
+## The facts
+"""
+MODELS_ROWS = """\
+## What is known
+
+A pattern has `*` for any characters and `?` for one.
+It is compared with the name in lower case, without what stands before the last `/`.
+Where two rows fit, the later one counts.
+"""
 WHY = """\
 Every edit of a plan has one of these, and so has every item in the floor of `CannotFit`.
 No word stands for both kept and dropped messages.
@@ -74,12 +118,39 @@ BESIDE = "what is no message, in a floor"
 def render() -> str:
     """Return the page."""
     blocks = [HEAD, KNOWN, _table(("status", "known from"), _named(STATUS))]
-    blocks += [MENDING, _table(("repair", "means"), _named(REPAIRS))]
+    blocks += [MENDING, _table(("repair", "means", "allowed"), _repairs()), ALWAYS]
     blocks += map(_profile, PROFILES.values())
     blocks.append("## The rules\n")
     blocks += ("\n".join(_rule(rule)) for rule in RULES.values())
     blocks += ["## Plan reasons\n", WHY, _table(("reason", "stands for", "says"), _reasons())]
     return "\n".join(blocks)
+
+
+def render_models() -> str:
+    """Return the page of models."""
+    facts = ((f"`{name}`", meaning, _rules_about(name)) for name, meaning in sorted(FACTS.items()))
+    rows = (
+        (row.profile, f"`{row.pattern}`", _facts_of(row.facts), row.date, row.source)
+        for row in MODELS
+    )
+    blocks = [MODELS_HEAD, _table(("fact", "says", "rules that depend on it"), facts)]
+    titles = ("profile", "models", "known", "date", "source")
+    return "\n".join([*blocks, MODELS_ROWS, _table(titles, rows)])
+
+
+def _rules_about(fact: str) -> str:
+    return ", ".join(
+        f"[{rule.id}](rules.md#{rule.id})" for rule in RULES.values() if rule.scope == fact
+    )
+
+
+def _facts_of(facts: Mapping[str, bool]) -> str:
+    return ", ".join(f"`{name}`" if holds else f"not `{name}`" for name, holds in facts.items())
+
+
+def _repairs() -> Iterator[tuple[str, str, str]]:
+    for word, meaning in REPAIRS.items():
+        yield f"`{word}`", meaning, "always" if word in LOSSLESS else f'`"{word}"`'
 
 
 def _reasons() -> Iterator[tuple[str, str, str]]:
@@ -128,11 +199,20 @@ def _rule(rule: Rule) -> Iterator[str]:
     if rule.formats:
         yield f"- Can be broken in: {', '.join(f'`{name}`' for name in rule.formats)}"
     yield f"- Severity: {rule.severity}"
+    if rule.scope:
+        yield f"- For models where [`{rule.scope}`](models.md) holds: {FACTS[rule.scope]}"
+    if not rule.check:
+        yield "- Cannot be seen in messages alone, so `check` does not look for it"
     yield f"- Known from ({rule.status}): {rule.source}"
     if rule.repairs:
         yield f"- Repairs: {', '.join(rule.repairs)}"
+    if rule.target_only:
+        yield "- Mended by `export` too"
     yield ""
 
 
+PAGES = {"rules.md": render, "models.md": render_models}
+
 if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")
+    for name, write in PAGES.items():
+        (FOLDER / name).write_text(write(), encoding="utf-8")

@@ -180,6 +180,8 @@ def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run:
         changes=tuple(draft.changes),
         remaining=left(draft, terms, record),
         system="\n\n".join(draft.system) or None,
+        profile=terms.profile.name,
+        format=transcript.format.name,
     )
 
 

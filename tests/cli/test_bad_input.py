@@ -6,7 +6,14 @@ import pytest
 
 from lockstitch.testing import assistant, call, result, user
 
-COMMANDS = [("check",), ("stats",), ("trim", "--max-messages", "5")]
+COMMANDS = [
+    ("check",),
+    ("check", "--profile", "all"),
+    ("repair",),
+    ("export", "--profile", "openai-chat"),
+    ("stats",),
+    ("trim", "--max-messages", "5"),
+]
 BOTH = [
     user("hi"),
     call("a"),
@@ -58,7 +65,7 @@ USABLE = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("kind", UNUSABLE)
 def test_unusable_input_is_named_with_its_place_and_left_alone(run, write, kind, command):
     content, said = UNUSABLE[kind]
@@ -79,7 +86,7 @@ def test_unusable_input_is_an_object_in_json_too(run, write, kind):
         assert set(found) == {"file", "error"}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("kind", USABLE)
 def test_odd_input_is_read_and_left_alone(run, write, kind, command):
     path = write(USABLE[kind])
@@ -131,7 +138,7 @@ def test_900_levels_of_nesting_are_read(run, write):
         assert run(*command, write(content)).exit_code == 0
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_what_cannot_be_read_is_named(run, tmp_path, command):
     for path in (tmp_path / "missing.json", tmp_path, "a\0b"):
         ended = run(*command, path)

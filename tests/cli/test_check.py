@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from lockstitch.rules.profiles import PROFILES
 from lockstitch.testing import assistant, call, result, user
 
 ORPHAN = [user("hi"), result("call_9"), assistant("done")]
@@ -95,9 +96,86 @@ def test_a_format_can_be_named(run, data):
         ("--profile", "nobody", "x.json"),
         ("--format", "nothing", "x.json"),
         ("--tail", "ajar", "x.json"),
+        ("--profile", "openai-chat", "--profile", "nobody", "x.json"),
+        ("--json", "--sarif", "x.json"),
+        ("-o", "out.sarif", "x.json"),
+        ("--record", "missing.json", "x.json"),
     ],
 )
 def test_wrong_arguments_exit_with_two(run, arguments):
     checked = run("check", *arguments)
     assert checked.exit_code == 2
     assert "Error: " in checked.stderr
+
+
+def test_several_profiles_are_reported_one_by_one_and_summed_up_in_a_matrix(run, write):
+    checked = run("check", write(ORPHAN), "--profile", "openai-chat", "--profile", "anthropic")
+    assert checked.exit_code == 1
+    assert "refused by openai-chat, 1 error" in checked.stdout
+    assert "refused by anthropic, 1 error" in checked.stdout
+    head, row, _ = checked.stdout.splitlines()[-3:]
+    assert head.split() == ["openai-chat", "anthropic"]
+    assert row.endswith(".json        1 / 0      1 / 0")
+
+
+def test_a_profile_that_is_named_twice_is_asked_once(run, write):
+    path = write(ORPHAN)
+    asked = ("--profile", "anthropic", "--profile", "anthropic")
+    assert run("check", path, *asked).stdout == run("check", path, *asked[:2]).stdout
+
+
+def test_all_profiles_are_a_matrix_of_files_and_nothing_else(run, write, data):
+    broken = write(ORPHAN)
+    checked = run("check", data / "langchain.json", broken, "--profile", "all")
+    assert checked.exit_code == 1
+    head, fine, wrong, legend = checked.stdout.splitlines()
+    assert head.split() == list(PROFILES)
+    assert fine.startswith(str(data / "langchain.json"))
+    assert "1 / 0" in wrong
+    assert legend.startswith("errors / warnings")
+
+
+def test_a_profile_that_does_not_take_the_format_is_left_blank(run, data):
+    checked = run("check", data / "openai_responses.json", "--profile", "all")
+    head, row, _ = checked.stdout.splitlines()
+    at = head.index(" anthropic") + len(" anthropic")
+    assert row[at - len("0 / 0") : at].strip() == ""
+    asked = run("check", data / "openai_responses.json", "--profile", "all", "--json")
+    profiles = [json.loads(line)["profile"] for line in asked.stdout.splitlines()]
+    assert "openai-responses" in profiles
+    assert "anthropic" not in profiles
+    named = run("check", data / "openai_responses.json", "--profile", "anthropic", "--json")
+    assert json.loads(named.stdout)["profile"] == "anthropic"
+
+
+def test_an_unusable_file_has_no_row_in_the_matrix(run, write, data):
+    checked = run("check", write("?"), data / "langchain.json", "--profile", "all")
+    assert checked.exit_code == 2
+    assert len(checked.stdout.splitlines()) == 3
+    alone = run("check", write("?"), "--profile", "all")
+    assert alone.exit_code == 2
+    assert alone.stdout == ""
+
+
+def test_the_matrix_is_drawn_on_a_terminal(terminal, write):
+    shown = terminal("check", write(ORPHAN), "--profile", "all", columns=240)
+    assert "1 / 0" in shown
+    assert "openai-chat" in shown
+    valid = terminal("check", write([user("hi")]), "--profile", "all", columns=240)
+    assert "0 / 0" in valid
+
+
+def test_a_record_shows_what_the_history_alone_does_not(run, write, data):
+    history = data / "openai_chat.json"
+    assert run("check", history, "--record", history, "--profile", "all").exit_code == 0
+
+
+def test_a_record_in_another_format_is_refused(run, data):
+    checked = run("check", data / "openai_chat.json", "--record", data / "anthropic.json")
+    assert checked.exit_code == 2
+    assert "anthropic.json" in checked.stderr
+    assert "a record is in the format of its history" in checked.stderr
+
+
+def test_the_model_can_be_named(run, sample):
+    assert run("check", sample, "--model", "some-model", "--profile", "anthropic").exit_code == 0

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -21,7 +22,10 @@ def test_every_command_and_option_is_in_the_reference(name):
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     assert section
-    for parameter in main.commands[name].params:
+    command = main.commands[name]
+    inner = command.commands if isinstance(command, click.Group) else {}
+    assert all(f"lockstitch {name} {one}" in section for one in inner)
+    for parameter in (*command.params, *(one for each in inner.values() for one in each.params)):
         if isinstance(parameter, click.Option):
             for option in (*parameter.opts, *parameter.secondary_opts):
                 assert f"`{option}" in section, option
@@ -41,3 +45,20 @@ def test_the_tutorial_shows_what_the_command_prints(tmp_path, monkeypatch):
             assert (ended.stdout + ended.stderr).strip() == expected.strip(), command
             shown += 1
     assert shown >= 5
+
+
+def test_the_readme_shows_what_repair_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "how-to" / "mend-a-broken-session.md").read_text(encoding="utf-8")
+    names: dict = {}
+    exec(BLOCK.search(page)[2], names)  # noqa: S102 - our own page
+    Path("session.json").write_text(json.dumps(names["session"]))
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    command, _, expected = re.search(r"\$ lockstitch (.*?)\n```", readme, re.DOTALL)[1].partition(
+        "\n"
+    )
+    ended = CliRunner().invoke(main, shlex.split(command))
+    # The README leaves out what was there before and after each change.
+    printed = [line for line in ended.stderr.splitlines() if not line.startswith(" " * 14)]
+    assert printed == expected.splitlines()
+    assert ended.exit_code == 0

@@ -15,6 +15,7 @@ from lockstitch import errors
 from lockstitch.formats import FORMATS
 from lockstitch.plan import REASONS
 from lockstitch.rules.catalog import RULES
+from lockstitch.rules.models import FACTS, MODELS
 from lockstitch.rules.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -49,9 +50,23 @@ def _section(page: str, title: str) -> str:
     return rest[: after.start()] if after else rest
 
 
-def test_the_page_of_rules_is_what_the_script_writes():
-    render: Callable[[], str] = SCRIPT["render"]
-    assert _page("rules.md") == render(), "run: python docs/render_reference.py"
+@pytest.mark.parametrize("name", SCRIPT["PAGES"])
+def test_a_generated_page_is_what_the_script_writes(name: str):
+    render: Callable[[], str] = SCRIPT["PAGES"][name]
+    assert _page(name) == render(), "run: python docs/render_reference.py"
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_fact_about_models_is_listed_with_the_rules_that_depend_on_it(name: str):
+    (row,) = re.findall(rf"^\| `{name}` \|.*$", _page("models.md"), re.MULTILINE)
+    assert FACTS[name] in row
+    for rule in RULES.values():
+        assert (f"[{rule.id}](" in row) == (rule.scope == name)
+
+
+def test_every_row_about_models_is_listed():
+    for row in MODELS:
+        assert f"| {row.profile} | `{row.pattern}` |" in _page("models.md")
 
 
 @pytest.mark.parametrize("name", RULES)

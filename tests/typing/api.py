@@ -76,6 +76,39 @@ def checking(tail: Literal["open", "closed"]) -> None:
         assert_type(violation.related, tuple[int, ...])
 
 
+def repairing(tail: Literal["open", "closed"], path: Path) -> None:
+    facts = ls.ModelFacts(
+        profile="anthropic", pattern="my-*", facts={"no_prefill": True}, date="", source=""
+    )
+    ls.check(messages, model="my-model", models=[facts], record=path)
+    mended = ls.repair(
+        messages,
+        profile="anthropic",
+        tail=tail,
+        format=None,
+        model=None,
+        models=(facts,),
+        record=messages,
+        allow={"move", "demote"},
+        dry_run=True,
+    )
+    assert_type(mended, ls.Repair)
+    assert_type(mended.ok, bool)
+    assert_type(mended.changes, tuple[ls.Change, ...])
+    assert_type(mended.remaining, tuple[ls.Violation, ...])
+    assert_type(mended.system, str | None)
+    assert_type(mended.profile, str)
+    assert_type(mended.summary(), str)
+    assert_type(ls.explain(mended, as_="json"), str)
+    for change in mended.changes:
+        assert_type(change.kind, str)
+        assert_type(change.index, int)
+        assert_type(change.path, str)
+    assert_type(ls.export(body, profile="anthropic", model="my-model"), ls.Repair)
+    ls.export(messages)  # type: ignore[call-arg]
+    ls.repair(messages, tail="ajar")  # type: ignore[arg-type]
+
+
 def trimming() -> None:
     ls.trim(messages, max_messages=50)
     ls.trim(messages, max_tokens=4_000, counter=Words(), reserve=500, trim_to=2_000)

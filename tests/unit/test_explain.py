@@ -229,7 +229,7 @@ def test_a_plan_explains_itself():
 
 
 def test_nonsense_is_refused():
-    with pytest.raises(TypeError, match="expected a Plan or a Report, got list"):
+    with pytest.raises(TypeError, match="expected a Plan, a Report or a Repair, got list"):
         explain(HISTORY)
     with pytest.raises(ValueError, match='as_ must be "text", "table" or "json"'):
         explain(made(max_messages=4), as_="html")

@@ -1,8 +1,8 @@
 """The command line: what the library does, for files.
 
-Exit codes: 0 fine; 1 the provider would refuse what was checked, or no window fits the limit; 2 the
-input or the arguments cannot be used; 3 a bug in Lockstitch. Findings go to standard output,
-everything else to standard error.
+Exit codes: 0 fine; 1 the provider would refuse what was checked or what a repair came to, or no
+window fits the limit; 2 the input or the arguments cannot be used; 3 a bug in Lockstitch. Findings
+go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import click
 
 from lockstitch.cli.check import check_command
 from lockstitch.cli.demo import demo_command
+from lockstitch.cli.repair import export_command, repair_command
+from lockstitch.cli.rules import rules_command
 from lockstitch.cli.stats import stats_command
 from lockstitch.cli.trim import trim_command
 
@@ -65,5 +67,13 @@ def main() -> None:
     """Keep an agent's conversation inside its limits, so that the provider accepts it."""
 
 
-for command in (check_command, trim_command, stats_command, demo_command):
+for command in (
+    check_command,
+    repair_command,
+    export_command,
+    trim_command,
+    stats_command,
+    rules_command,
+    demo_command,
+):
     main.add_command(command)

@@ -19,13 +19,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.cli.failures import Unusable, phrase
-from lockstitch.errors import FormatError
+from lockstitch.errors import AmbiguousFormat, FormatError
+from lockstitch.formats import is_distinct
 from lockstitch.history import load
 
 if TYPE_CHECKING:
     from lockstitch.transcript import Transcript
 
-__all__ = ["Input", "open_input", "raw_json", "read_input", "write_file", "write_stdout"]
+__all__ = [
+    "Input",
+    "open_input",
+    "open_record",
+    "raw_json",
+    "read_input",
+    "write_file",
+    "write_stdout",
+]
 
 _GZIP = b"\x1f\x8b"
 
@@ -74,6 +83,34 @@ def open_input(source: Input, format: str | None) -> Transcript:
     except msgspec.DecodeError as error:
         raise Unusable(f"{source.name}: {_bad_bytes(source.data, error)}") from None
     return transcript
+
+
+def open_record(source: Input, beside: Transcript, format: str | None) -> Transcript:
+    """Open a record in the format of the history beside it; `format` as it was asked for.
+
+    Raises:
+        Unusable: it cannot be read, or it is in another format.
+    """
+    if format is None:
+        _check_known(source)
+    record = open_input(source, beside.format.name)
+    for position, native in enumerate(record.natives):
+        other = is_distinct(native, beside.format)
+        if other is not None:
+            raise Unusable(
+                f"{source.name}: {record.path}[{position}] is in the format {other.name}, and the "
+                f"history in {beside.format.name}: a record is in the format of its history"
+            )
+    return record
+
+
+def _check_known(source: Input) -> None:
+    """Raise unless some format fits; more than one may."""
+    try:
+        open_input(source, None)
+    except Unusable as failure:
+        if not isinstance(failure.cause, AmbiguousFormat):
+            raise
 
 
 def _first_bad(transcript: Transcript) -> str:

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lockstitch.explain import NUMBERS, Explanation, cells_of, render_text, violations_of
+from lockstitch.explain import NUMBERS, Explanation, cells_of, render_text, sides_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console_for", "draw", "is_fancy", "say", "show"]
+__all__ = ["console_for", "draw", "is_fancy", "say", "show", "show_grid"]
 
 _STYLES: Final = {
     "kept": "green",
     "dropped": "dim",
     "pinned": "bold cyan",
     "error": "bold red",
+    "restore": "green",
+    "move": "green",
+    "merge": "cyan",
+    "rename": "cyan",
+    "replace": "cyan",
+    "synthesize": "yellow",
+    "demote": "yellow",
+    "drop": "bold red",
     "warning": "yellow",
 }
 
@@ -53,19 +61,32 @@ def console_for(*, err: bool = False) -> Console:
 
 
 def draw(told: Explanation, console: Console, *, title: str = "") -> None:
-    """Draw an explanation with rich: the summary, then a table, or a tree of violations."""
+    """Draw an explanation with rich: the summary, then a table, or trees of what was found."""
     console.print(title + told.summary, style="bold")
-    if not told.rows:
+    if told.changes:
+        console.print(_changes(told))
+    if told.violations:
+        console.print(_violations(told))
+    if told.kind in {"ranges", "messages"} and told.rows:
+        console.print(_table(*cells_of(told)))
+
+
+def show_grid(titles: list[str], lines: list[list[str]]) -> None:
+    """Print rows under titles: drawn on a terminal, aligned anywhere else."""
+    if is_fancy():
+        console_for().print(_table(titles, lines, last=titles[-1]))
         return
-    console.print(_tree(told) if told.kind == "violations" else _table(told))
+    widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+    for line in (titles, *lines):
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        say("  ".join(cells).rstrip())
 
 
-def _table(told: Explanation) -> Any:
+def _table(titles: list[str], lines: list[list[str]], *, last: str = "text") -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    titles, lines = cells_of(told)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for at, title in enumerate(titles):
         # On a narrow terminal the text gives way, not the reason.
@@ -75,7 +96,7 @@ def _table(told: Explanation) -> Any:
             justify="right" if title in NUMBERS else "left",
             no_wrap=True,
             overflow="ellipsis",
-            min_width=None if title == "text" else widest,
+            min_width=None if title == last else widest,
         )
     for line in lines:
         style = next((_STYLES[cell] for cell in line[:2] if cell in _STYLES), "")
@@ -83,13 +104,29 @@ def _table(told: Explanation) -> Any:
     return table
 
 
-def _tree(told: Explanation) -> Any:
+def _changes(told: Explanation) -> Any:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    tree = Tree(Text("changes", style="dim"), hide_root=True, guide_style="dim")
+    for change in told.changes:
+        line = Text(f"{change.kind:<10} ", style=_STYLES.get(change.kind, ""))
+        place = f"{change.path}: " if change.path else ""
+        line.append(_safe(f"{place}{change.message} "), style="default")
+        line.append(f"[{change.rule}]", style="dim")
+        branch = tree.add(line)
+        for side, shown in sides_of(change):
+            branch.add(Text(_safe(f"{side + ':':<7} {shown}"), style="dim"))
+    return tree
+
+
+def _violations(told: Explanation) -> Any:
     from rich.text import Text
     from rich.tree import Tree
 
     tree = Tree(Text("violations", style="dim"), hide_root=True, guide_style="dim")
     places: dict[int, Tree] = {}
-    for row in violations_of(told):
+    for row in told.violations:
         if row.index not in places:
             place = row.path.partition("]")[0] + "]" if row.index >= 0 else row.path
             said = Text(place, style="bold")

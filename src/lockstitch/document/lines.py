@@ -1,6 +1,6 @@
 """Documents that are JSON lines: one message, or one row of a log, on each line.
 
-Knows: which rows carry a message; how to write the kept ones back in their places.
+Knows: which rows carry a message; how to write kept and changed ones back in their order.
 
 Must not know: what a message means.
 """
@@ -51,7 +51,8 @@ def is_lines(data: bytes) -> bool:
 
 def from_lines(data: bytes, *, text: bool) -> Document:
     """Read one message from each line; rows that carry none stay where they are."""
-    lines = data.splitlines(keepends=True)
+    mark = BOM if data.startswith(BOM) else b""
+    lines = data.removeprefix(mark).splitlines(keepends=True)
     natives: list[Any] = []
     at: list[int] = []
     for number, line in enumerate(lines, 1):
@@ -70,7 +71,7 @@ def from_lines(data: bytes, *, text: bool) -> Document:
         if same(changed, natives):
             joined = data
         else:
-            joined = b"".join(_merge(lines, changed, places, carried))
+            joined = mark + b"".join(_merge(lines, changed, places, carried))
         return joined.decode("utf-8", "surrogatepass") if text else joined
 
     return Document(natives=natives, path="lines", context={}, rebuild=rebuild)
@@ -78,7 +79,7 @@ def from_lines(data: bytes, *, text: bool) -> Document:
 
 def _line(line: bytes, number: int) -> Any:
     """Return the message on a line, or `None` for a row that carries none."""
-    body = line.strip() if number > 1 else line.removeprefix(BOM).strip()
+    body = line.strip()
     try:
         raw = decode(body, msgspec.Raw)
     except Reparse:
@@ -100,15 +101,22 @@ def _line(line: bytes, number: int) -> Any:
 def _merge(
     lines: list[bytes], changed: Sequence[Any], places: dict[int, int], carried: set[int]
 ) -> Iterable[bytes]:
-    """Write the kept lines back in their places; rows that carry no message stay."""
-    kept = {places[id(native)] for native in changed if id(native) in places}
-    end = b"\n"
-    for number, line in enumerate(lines):
-        if number in kept or number not in carried:
-            yield line
-            end = line[-1:]
-    if end != b"\n" and any(id(native) not in places for native in changed):
-        yield b"\n"
+    """Write messages in their order, those that had a line as they stood there.
+
+    Rows that carry no message stay in front of what they stood in front of.
+    """
+    settled = 0
+    open_line = False
     for native in changed:
-        if id(native) not in places:
-            yield encoded(native) + b"\n"
+        place = places.get(id(native))
+        pieces = [encoded(native) + b"\n" if place is None else lines[place]]
+        if place is not None and place >= settled:
+            pieces[:0] = (lines[row] for row in range(settled, place) if row not in carried)
+            settled = place + 1
+        for piece in pieces:
+            yield b"\n" + piece if open_line else piece
+            open_line = not piece.endswith((b"\n", b"\r"))
+    for row in range(settled, len(lines)):
+        if row not in carried:
+            yield b"\n" + lines[row] if open_line else lines[row]
+            open_line = False

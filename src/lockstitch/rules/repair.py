@@ -46,12 +46,15 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
         changes: every change, in the order they were made.
         remaining: the breaches that could not be mended.
         system: instructions that stood in the list and belong into the request's own field.
+        profile: the target it was made for, and `format` the format of the messages.
     """
 
     messages: Any
     changes: tuple[Change, ...] = ()
     remaining: tuple[Violation, ...] = ()
     system: str | None = None
+    profile: str = ""
+    format: str = ""
 
     @property
     def ok(self) -> bool:

@@ -219,3 +219,28 @@ def test_a_message_added_after_a_line_without_an_end_gets_a_line_of_its_own():
     document = from_lines(b'{"a":1}\n{"b":2}', text=True)
     kept = document.rebuild([*document.natives, {"c": 3}])
     assert [json.loads(line) for line in kept.splitlines()] == [{"a": 1}, {"b": 2}, {"c": 3}]
+
+
+def test_messages_that_were_moved_or_put_in_between_are_written_in_their_order():
+    document = from_lines(b'{"a":1}\n\n{"b":2}\n{"c":3}', text=True)
+    first, second, third = document.natives
+    assert document.rebuild([third, {"new": 0}, first, second]) == (
+        '\n{"c":3}\n{"new":0}\n{"a":1}\n{"b":2}\n'
+    )
+    assert document.rebuild([first, {"new": 0}, third]) == '{"a":1}\n{"new":0}\n\n{"c":3}'
+
+
+def test_rows_behind_a_message_that_was_changed_stay_behind_it():
+    rows = [["events.stream", EVENT], ["events.stream", STATUS]]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    transcript = ls.load(lines)
+    changed = transcript.document.rebuild([{**EVENT, "more": 1}])
+    assert [json.loads(line) for line in changed.splitlines()] == [{**EVENT, "more": 1}, rows[1]]
+    moved = transcript.document.rebuild([])
+    assert moved == json.dumps(rows[1])
+
+
+def test_a_byte_order_mark_stays_in_front_of_what_is_put_first():
+    document = from_lines(b'\xef\xbb\xbf{"a":1}\n{"b":2}\n', text=False)
+    first, second = document.natives
+    assert document.rebuild([second, first]) == b'\xef\xbb\xbf{"b":2}\n{"a":1}\n'
