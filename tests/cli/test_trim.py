@@ -251,3 +251,22 @@ def test_wrong_arguments_exit_with_two_and_name_the_option(run, data, arguments,
     assert trimmed.exit_code == 2
     assert said in trimmed.stderr
     assert trimmed.stdout == ""
+
+
+def test_the_model_decides_whether_thinking_outlives_a_cut(run, write):
+    """On newer Claude models thinking is valid only behind the messages it was made from."""
+    history = [{"role": "user", "content": "task"}]
+    for number in range(6):
+        thinking = {"type": "thinking", "thinking": "hm", "signature": f"S{number}"}
+        use = {"type": "tool_use", "id": f"c{number}", "name": "look_up", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "found"}
+        history.append({"role": "assistant", "content": [thinking, use]})
+        history.append({"role": "user", "content": [result]})
+    path = write(history)
+    options = ("--max-messages", 5, "--profile", "anthropic", "--json")
+    free = json.loads(run("trim", path, *options).stdout)
+    bound = json.loads(run("trim", path, *options, "--model", "claude-opus-5-5").stdout)
+    assert "thinking" in json.dumps(free["messages"])
+    assert "thinking" not in json.dumps(bound["messages"])
+    assert free["kept"] == bound["kept"]
+    assert bound["report"]["ok"]

@@ -145,7 +145,7 @@ def planning() -> None:
     assert_type(decision.dropped, list[int])
     assert_type(decision.changes, bool)
     assert_type(decision.edits, tuple[ls.Edit, ...])
-    assert_type(decision.edits[0].action, Literal["keep", "drop"])
+    assert_type(decision.edits[0].action, Literal["keep", "strip", "drop"])
     assert_type(decision.edits[0].reason, str)
     assert_type(decision.edits[0].count, int)
     assert_type(decision.before, ls.Size)

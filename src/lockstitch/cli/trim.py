@@ -19,7 +19,7 @@ from lockstitch.cli.files import (
     write_stdout,
 )
 from lockstitch.cli.options import as_json as json_option
-from lockstitch.cli.options import format_option, profile_option
+from lockstitch.cli.options import format_option, model_option, profile_option
 from lockstitch.cli.progress import Bar
 from lockstitch.cli.render import say, show
 from lockstitch.cli.sizes import measure
@@ -28,6 +28,7 @@ from lockstitch.explain import document_of, rows_of
 from lockstitch.facts import SYSTEM
 from lockstitch.history import apply, plan
 from lockstitch.measure.limits import Limits
+from lockstitch.plan import kept_natives
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class _Ask(TypedDict):
     """The options that say how to decide."""
 
     profile: str
+    model: str | None
     cut: Literal["groups", "prefix"]
     pin: tuple[int, ...]
     keep_system: bool
@@ -76,6 +78,7 @@ class _Ask(TypedDict):
     help="What counts tokens: the upper edge of an estimate, or the sure upper bound.",
 )
 @profile_option
+@model_option
 @format_option
 @click.option(
     "--cut",
@@ -153,13 +156,22 @@ def trim_command(
             raise
         bar.step("writing")
         kept: bytes = apply(decision, transcript)
-        report = check(_result(transcript, decision), profile=decision.profile)
+        result = _result(transcript, decision)
+        report = check(result, profile=decision.profile, model=options["model"])
         if output not in {None, "-"}:
             write_file(str(output), kept, zipped=source.zipped)
         if as_json:
             counter = options["counter"]
             write_stdout(
-                _document(file, transcript, decision, report, counter, inside=output in {None, "-"})
+                _document(
+                    file,
+                    transcript,
+                    result,
+                    decision,
+                    report,
+                    counter=counter,
+                    inside=output in {None, "-"},
+                )
                 + b"\n",
                 zipped=False,
             )
@@ -207,6 +219,7 @@ def _decide(name: str, transcript: Transcript, limits: Limits, ask: _Ask) -> Pla
             trim_to=limits.trim_to,
             reserve=limits.reserve,
             profile=ask["profile"],
+            model=ask["model"],
             cut=ask["cut"],
             pins=pins,
             counter=ask["counter"],
@@ -228,29 +241,28 @@ def _system_part(transcript: Transcript) -> list[int]:
 
 def _result(transcript: Transcript, decision: Plan) -> Transcript:
     """What is kept, as a history of its own: a single JSON line is not read back as one."""
-    kept = [transcript.natives[position] for position in decision.kept]
+    kept = kept_natives(decision.edits, transcript)
     return Transcript(msgspec.structs.replace(transcript.document, natives=kept), transcript.format)
 
 
 def _document(
     name: str,
     transcript: Transcript,
+    result: Transcript,
     decision: Plan,
     report: Report,
-    counter: str,
     *,
+    counter: str,
     inside: bool,
 ) -> bytes:
-    kept = decision.kept
-    sizes = measure(transcript, counter)
     document = {
         "file": name,
         "format": decision.format,
         "profile": decision.profile,
-        "kept": kept,
+        "kept": decision.kept,
         "dropped": decision.dropped,
-        "before": sizes.total(range(len(transcript))),
-        "after": sizes.total(kept),
+        "before": measure(transcript, counter).total(range(len(transcript))),
+        "after": measure(result, counter).total(range(len(result))),
         "plan": msgspec.to_builtins(decision),
         "report": document_of(rows_of(report)),
         "messages": None,
@@ -259,7 +271,7 @@ def _document(
     if not inside:
         return written
     # The messages as they stand in the file, not as a writer would spell them.
-    inner = b", ".join(raw_json(transcript.natives[at]) for at in kept)
+    inner = b", ".join(raw_json(native) for native in result.natives)
     return written.removesuffix(b"null}") + b"[" + inner + b"]}"
 
 
