@@ -61,7 +61,7 @@ PORTABLE: Final = (
         status="docs",
         source="Bedrock Converse, Gemini, strict chat templates",
         check="first_not_user",
-        repairs=("restore", "drop"),
+        repairs=("restore", "synthesize"),
     ),
     Rule(
         id="po-not-empty",
