@@ -13,7 +13,7 @@ library: so a test against them is a test of the library.
 ... }
 >>> server.ask(body).json()["content"]
 [{'type': 'text', 'text': 'Done.'}]
-"""  # noqa: E501  (one request, on one line)
+"""
 
 from __future__ import annotations
 

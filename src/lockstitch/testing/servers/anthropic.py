@@ -10,9 +10,8 @@ signatures in `thinking_ledger`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -34,6 +33,9 @@ from lockstitch.testing.servers.thinking_ledger import (
     ThinkingLedger,
     blocks,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["AnthropicServer"]
 
@@ -62,6 +64,8 @@ class AnthropicServer(StrictServer):
         bound_models: patterns of the names of the models that check this.
         signatures: `issued` refuses thinking that this server never issued; `any` takes it, which a
             recorded request needs.
+        tools_required: refuse tool blocks where the request defines no tools, as is reported of the
+            API; one recorded request of that kind was answered.
         key: what thinking is signed with.
 
     Attributes:
@@ -84,12 +88,14 @@ class AnthropicServer(StrictServer):
         mode: Mode = "reject",
         bound_models: Sequence[str] = _BOUND_MODELS,
         signatures: Literal["issued", "any"] = "issued",
+        tools_required: bool = True,
         key: bytes = b"lockstitch",
     ) -> None:
         super().__init__(script=script)
         self.mode: Mode = mode
         self.bound_models = tuple(bound_models)
         self.signatures = signatures
+        self.tools_required = tools_required
         self.mismatches: list[tuple[int, dict[str, str]]] = []
         self._ledger = ThinkingLedger(key)
 
@@ -99,7 +105,7 @@ class AnthropicServer(StrictServer):
         if request.path != self.path and not counting:
             raise Refused("Not found", status=404)
         body = request.body
-        judge(body, counting=counting)
+        judge(body, counting=counting, tools_required=self.tools_required)
         prefix, dropped = self._judge_thinking(body)
         if counting:
             return json_reply({"input_tokens": size(body)}, headers=self._headers())
@@ -174,7 +180,7 @@ class AnthropicServer(StrictServer):
         return {"request-id": self.mint("req_")}
 
     def _thinks(self, body: dict[str, Any]) -> bool:
-        asked = (body.get("thinking") or {}).get("type")
+        asked: str | None = (body.get("thinking") or {}).get("type")
         if asked is None:
             return self.checks_prefix(body["model"])  # these think unless told not to
         return asked != "disabled"

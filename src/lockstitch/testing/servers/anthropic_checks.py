@@ -38,7 +38,7 @@ class _Turn(msgspec.Struct):
         return [entry for entry in self.blocks if entry[2].get("type") in kinds]
 
 
-def judge(body: dict[str, Any], *, counting: bool) -> None:
+def judge(body: dict[str, Any], *, counting: bool, tools_required: bool) -> None:
     """Raise `Refused` at the first thing that is wrong with a request."""
     messages = _messages(body, counting=counting)
     for index, message in enumerate(messages):
@@ -50,7 +50,8 @@ def judge(body: dict[str, Any], *, counting: bool) -> None:
         _judge_uses(turn, turns[at + 1] if at + 1 < len(turns) else None)
         _judge_results(turn, turns[at - 1] if at else None)
     _judge_server_tools(turns)
-    _judge_tools(body, turns)
+    if tools_required:
+        _judge_tools(body, turns)
     _judge_thinking_lead(body, turns)
     if turns and not counting:
         _judge_end(body, turns[-1])
@@ -304,8 +305,8 @@ def _judge_thinking_lead(body: dict[str, Any], turns: Sequence[_Turn]) -> None:
     if first["type"] not in THINKING:
         raise Refused(
             f"messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but "
-            f"found `{first['type']}`. When `thinking` is enabled, a final `assistant` message must "
-            "start with a thinking block (preceeding the lastmost set of `tool_use` and "
+            f"found `{first['type']}`. When `thinking` is enabled, a final `assistant` message "
+            "must start with a thinking block (preceeding the lastmost set of `tool_use` and "
             "`tool_result` blocks)."
         )
 

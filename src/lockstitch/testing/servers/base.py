@@ -18,7 +18,17 @@ import msgspec
 
 from lockstitch.testing.servers.script import Action, Prompt, Script, Think, reply
 
-__all__ = ["Refusal", "Refused", "Reply", "Request", "StrictServer", "event", "json_reply", "size"]
+__all__ = [
+    "Refusal",
+    "Refused",
+    "Reply",
+    "Request",
+    "StrictServer",
+    "digest",
+    "event",
+    "json_reply",
+    "size",
+]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -207,16 +217,7 @@ class StrictServer:
     ) -> Reply:
         number: int | None = None
         try:
-            if method != "POST":
-                raise Refused("Method Not Allowed", status=405)
-            try:
-                body = msgspec.json.decode(raw)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise Refused(
-                    f"We could not parse the JSON body of your request: {error}"
-                ) from None
-            if not isinstance(body, dict):
-                raise Refused("The body of the request must be a JSON object.")
+            body = _decode(method, raw)
             number = len(self.requests)
             request = Request(path=path, body=body, query=query, headers=headers)
             self.requests.append(request)
@@ -232,10 +233,10 @@ def json_reply(value: Any, *, status: int = 200, headers: Mapping[str, str] | No
 
 
 def event(data: Any, *, name: str | None = None) -> bytes:
-    """Write one server-sent event.
+    r"""Write one server-sent event.
 
     >>> event({"a": 1}, name="ping")
-    b'event: ping\\ndata: {"a":1}\\n\\n'
+    b'event: ping\ndata: {"a":1}\n\n'
     """
     line = b"data: " + (data.encode() if isinstance(data, str) else msgspec.json.encode(data))
     return (f"event: {name}\n".encode() if name else b"") + line + b"\n\n"
@@ -254,11 +255,23 @@ def digest(*parts: Any) -> str:
     return hasher.hexdigest()
 
 
+def _decode(method: str, raw: bytes) -> dict[str, Any]:
+    if method != "POST":
+        raise Refused("Method Not Allowed", status=405)
+    try:
+        body = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(f"We could not parse the JSON body of your request: {error}") from None
+    if not isinstance(body, dict):
+        raise Refused("The body of the request must be a JSON object.")
+    return body
+
+
 async def _read(receive: Receive) -> bytes:
     raw = b""
     while True:
         message = await receive()
-        raw += message.get("body", b"")
+        raw += bytes(message.get("body", b""))
         if not message.get("more_body"):
             return raw
 

@@ -8,9 +8,9 @@ Must not know: the library's own rules.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 
 import msgspec
@@ -27,6 +27,9 @@ from lockstitch.testing.servers.base import (
 from lockstitch.testing.servers.claude_models import refuses_prefill
 from lockstitch.testing.servers.event_stream import frame
 from lockstitch.testing.servers.script import Action, Call, Say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["BedrockServer"]
 
@@ -193,7 +196,7 @@ def _judge_roles(messages: Sequence[dict[str, Any]], *, claude: bool) -> None:
             "A conversation must start with a user message. Try again with a conversation that "
             "starts with a user message."
         )
-    for before, message in zip(messages, messages[1:], strict=False):
+    for before, message in itertools.pairwise(messages):
         if before["role"] == message["role"]:
             raise Refused(
                 "A conversation must alternate between user and assistant roles. Make sure the "

@@ -7,13 +7,15 @@ Must not know: what either of them refuses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from lockstitch.testing.servers.base import Reply, event, json_reply, size
 from lockstitch.testing.servers.script import Action, Call, Say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["answered_since_user", "completion", "tool_names"]
 
@@ -61,7 +63,8 @@ def completion(
     usage = {**used, "total_tokens": sum(used.values())}
     head = {"id": answer_id, "created": CREATED, "model": body["model"]}
     if body.get("stream"):
-        return _stream({**head, "object": "chat.completion.chunk"}, text, calls, finish, usage)
+        deltas = [*_text_deltas(text), *_call_deltas(calls, whole=whole_calls)]
+        return _stream({**head, "object": "chat.completion.chunk"}, deltas, finish, usage)
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if calls:
         message["tool_calls"] = calls
@@ -69,22 +72,26 @@ def completion(
     return json_reply({**head, "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def _stream(
-    head: dict[str, Any],
-    text: str,
-    calls: Sequence[dict[str, Any]],
-    finish: str,
-    usage: dict[str, int],
-) -> Reply:
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+def _text_deltas(text: str) -> Iterator[dict[str, Any]]:
+    yield {"role": "assistant", "content": ""}
     half = len(text) // 2
-    deltas += [{"content": piece} for piece in (text[:half], text[half:]) if piece]
+    yield from ({"content": piece} for piece in (text[:half], text[half:]) if piece)
+
+
+def _call_deltas(calls: Sequence[dict[str, Any]], *, whole: bool) -> Iterator[dict[str, Any]]:
     for index, call in enumerate(calls):
+        if whole:
+            yield {"tool_calls": [{**call, "index": index}]}
+            continue
         begin = {**call["function"], "arguments": ""}
-        deltas.append({"tool_calls": [{**call, "index": index, "function": begin}]})
+        yield {"tool_calls": [{**call, "index": index, "function": begin}]}
         rest = {"arguments": call["function"]["arguments"]}
-        # The id only stands in a call's first chunk, as with OpenAI.
-        deltas.append({"tool_calls": [{"index": index, "function": rest}]})
+        yield {"tool_calls": [{"index": index, "function": rest}]}
+
+
+def _stream(
+    head: dict[str, Any], deltas: Sequence[dict[str, Any]], finish: str, usage: dict[str, int]
+) -> Reply:
     chunks = [
         event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
         for delta in deltas

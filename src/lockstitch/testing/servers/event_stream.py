@@ -24,7 +24,7 @@ def frame(kind: str, payload: Any) -> bytes:
     """Write one event of a stream.
 
     >>> len(frame("messageStart", {"role": "assistant"}))
-    131
+    118
     """
     named = {
         ":event-type": kind,

@@ -11,8 +11,7 @@ from __future__ import annotations
 import base64
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -27,6 +26,9 @@ from lockstitch.testing.servers.base import (
 )
 from lockstitch.testing.servers.script import Action, Call, Say, Script, Think
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
 __all__ = ["GeminiServer"]
 
 _ROUTE = re.compile(
@@ -34,9 +36,16 @@ _ROUTE = re.compile(
 )
 _BYPASS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 _DATA = (
-    "text inlineData fileData functionCall functionResponse executableCode codeExecutionResult "
-    "toolCall toolResponse"
-).split()
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+)
 
 Part = dict[str, Any]
 
@@ -284,17 +293,14 @@ _UNEQUAL = (
 
 
 def _judge_responses(turn: _Turn, calls: int) -> None:
-    responses = turn.holding("functionResponse")
-    if responses and not calls:
-        raise Refused(
-            "Please ensure that function response turn comes immediately after a function call turn."
-        )
-    if len(responses) != calls:
+    """All responses stand in one content, directly behind their calls; text may follow."""
+    counts = [sum("functionResponse" in part for part in parts) for _, parts in turn.contents]
+    if calls and counts[0] != calls:
         raise Refused(_UNEQUAL)
-    first = turn.contents[0][1]
-    if calls and not any("functionResponse" in part for part in first):
+    if sum(counts) > calls:
         raise Refused(
-            "Please ensure that function response turn comes immediately after a function call turn."
+            "Please ensure that function response turn comes immediately after a function call "
+            "turn."
         )
 
 

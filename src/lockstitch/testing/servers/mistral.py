@@ -7,6 +7,7 @@ Must not know: the library's own rules; nor mistral-common, which is another jud
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any, ClassVar
 
@@ -63,6 +64,7 @@ class MistralServer(StrictServer):
             actions,
             answer_id=self.mint("", 32),
             call_ids=[self.mint("M", 8) for action in actions if isinstance(action, Call)],
+            whole_calls=True,
         )
 
     def refusal(self, refused: Refused) -> Reply:
@@ -78,25 +80,28 @@ class MistralServer(StrictServer):
 
     def _judge_order(self, messages: list[dict[str, Any]]) -> None:
         if messages[0]["role"] == "tool":
-            raise Refused("Conversation must start with a user message or system message", **_ORDER)
-        for before, message in zip(messages, messages[1:], strict=False):
+            raise _misordered("Conversation must start with a user message or system message")
+        for before, message in itertools.pairwise(messages):
             role, earlier = message["role"], before["role"]
             fits = earlier in _AFTER[role]
             if role == "user" and earlier == "tool":
                 fits = self.user_after_tool
             if not fits:
-                raise Refused(f"Unexpected role '{role}' after role '{earlier}'", **_ORDER)
+                raise _misordered(f"Unexpected role '{role}' after role '{earlier}'")
         last = messages[-1]
         if last["role"] not in {"user", "tool"} and not last.get("prefix"):
-            raise Refused(
+            raise _misordered(
                 "Expected last role User or Tool (or Assistant with prefix True) for serving but "
-                f"got {last['role']}",
-                **_ORDER,
+                f"got {last['role']}"
             )
 
 
-_ORDER: dict[str, str] = {"kind": "invalid_request_message_order", "code": "3230"}
-_FUNCTION: dict[str, str] = {"kind": "invalid_function_call", "code": "3280"}
+def _misordered(text: str) -> Refused:
+    return Refused(text, kind="invalid_request_message_order", code="3230")
+
+
+def _miscalled(text: str) -> Refused:
+    return Refused(text, kind="invalid_function_call", code="3280")
 
 
 def _messages(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -106,7 +111,7 @@ def _messages(body: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         raise Refused("Input should be a valid list: messages", status=422)
     if not messages:
-        raise Refused("Conversation must have at least one message", **_ORDER)
+        raise _misordered("Conversation must have at least one message")
     return messages
 
 
@@ -137,16 +142,13 @@ def _judge_message(index: int, message: dict[str, Any]) -> None:
     for call in calls:
         _judge_id(call.get("id"))
         if call["id"] in seen:
-            raise Refused(f"Duplicate tool call id {call['id']} in assistant message", **_FUNCTION)
+            raise _miscalled(f"Duplicate tool call id {call['id']} in assistant message")
         seen.add(call["id"])
 
 
 def _judge_id(value: Any) -> None:
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise Refused(
-            f"Tool call id was {value} but must be a-z, A-Z, 0-9, with a length of 9.",
-            **_FUNCTION,
-        )
+        raise _miscalled(f"Tool call id was {value} but must be a-z, A-Z, 0-9, with a length of 9.")
 
 
 def _judge_pairs(messages: list[dict[str, Any]]) -> None:
@@ -158,7 +160,7 @@ def _judge_pairs(messages: list[dict[str, Any]]) -> None:
             if called not in owed:
                 if not owed:
                     raise _uneven()
-                raise Refused(f"Unexpected tool call id {called} in tool results", **_FUNCTION)
+                raise _miscalled(f"Unexpected tool call id {called} in tool results")
             owed.remove(called)
             continue
         if owed:
@@ -169,4 +171,4 @@ def _judge_pairs(messages: list[dict[str, Any]]) -> None:
 
 
 def _uneven() -> Refused:
-    return Refused("Not the same number of function calls and responses", **_ORDER)
+    return _misordered("Not the same number of function calls and responses")

@@ -53,6 +53,7 @@ class OpenAIChatServer(StrictServer):
             actions,
             answer_id=self.mint("chatcmpl-", 29),
             call_ids=[self.mint("call_") for action in actions if isinstance(action, Call)],
+            whole_calls=False,
         )
 
     def refusal(self, refused: Refused) -> Reply:

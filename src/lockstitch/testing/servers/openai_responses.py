@@ -8,8 +8,7 @@ the server holds in `responses_ledger`; the events are in `responses_wire`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -25,6 +24,9 @@ from lockstitch.testing.servers.responses_checks import (
 from lockstitch.testing.servers.responses_ledger import ResponsesLedger
 from lockstitch.testing.servers.responses_wire import CREATED, stream
 from lockstitch.testing.servers.script import Action, Say, Script, Think
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["OpenAIResponsesServer"]
 

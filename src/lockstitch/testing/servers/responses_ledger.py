@@ -8,13 +8,15 @@ Must not know: the wire, what the model says.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lockstitch.testing.servers.base import Refused, digest
 from lockstitch.testing.servers.responses_checks import Item, is_output_item, kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["ResponsesLedger"]
 

@@ -7,10 +7,12 @@ Must not know: how the answer came about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.testing.servers.base import event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["CREATED", "stream"]
 

@@ -68,8 +68,12 @@ async def _run(app: Application, started: Future[tuple[int, Callable[[], None]]]
             writer.close()
 
     server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    started.set_result((port, lambda: loop.call_soon_threadsafe(stopping.set) and None))
+    port: int = server.sockets[0].getsockname()[1]
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(stopping.set)
+
+    started.set_result((port, stop))
     await stopping.wait()
     server.close()
     for task in tuple(connections):
