@@ -41,9 +41,23 @@ def answered_since_user(messages: Sequence[dict[str, Any]]) -> int:
 
 
 def completion(
-    body: dict[str, Any], actions: Sequence[Action], *, answer_id: str, call_ids: Sequence[str]
+    body: dict[str, Any],
+    actions: Sequence[Action],
+    *,
+    answer_id: str,
+    call_ids: Sequence[str],
+    whole_calls: bool,
 ) -> Reply:
-    """Write what the model does as a completion, in the way the request asks for."""
+    """Write what the model does as a completion, in the way the request asks for.
+
+    Args:
+        body: the request.
+        actions: what the model does.
+        answer_id: the id of the completion.
+        call_ids: an id for each call.
+        whole_calls: a stream gives each call in one chunk, as Mistral does; else its arguments
+            follow in another, which has no id, as with OpenAI.
+    """
     text = "".join(action.text for action in actions if isinstance(action, Say))
     calls = [
         {
