@@ -75,7 +75,9 @@ def test_the_same_agent_streams_in_binary_frames(client):
         "metadata",
     ]
     answer = client.converse_stream(modelId=CLAUDE, messages=[USER])
-    deltas = [event["contentBlockDelta"] for event in answer["stream"] if "contentBlockDelta" in event]
+    deltas = [
+        event["contentBlockDelta"] for event in answer["stream"] if "contentBlockDelta" in event
+    ]
     assert "".join(delta["delta"]["text"] for delta in deltas) == "All done."
 
 
@@ -122,7 +124,10 @@ BROKEN = {
         "messages.2.content.0.toolResult cannot be empty when status value is error.",
     ),
     "an id twice": ([USER, used("t1", "t1"), result("t1", "t1")], "duplicate toolUse Ids"),
-    "an id with a blank": ([USER, used("bad id!"), result("bad id!")], "regular expression pattern"),
+    "an id with a blank": (
+        [USER, used("bad id!"), result("bad id!")],
+        "regular expression pattern",
+    ),
     "a use of the user": (
         [{"role": "user", "content": used("t1")["content"]}],
         "may only be in an assistant message",
@@ -159,7 +164,11 @@ def test_tool_blocks_need_a_tool_configuration(client):
 @pytest.mark.parametrize(
     ("model", "messages", "text"),
     [
-        ("us.anthropic.claude-sonnet-4-6", [USER, ANSWER], "does not support assistant message prefill"),
+        (
+            "us.anthropic.claude-sonnet-4-6",
+            [USER, ANSWER],
+            "does not support assistant message prefill",
+        ),
         ("us.amazon.nova-pro-v1:0", [ANSWER, USER], "must start with a user message"),
         (
             "us.meta.llama4-maverick-17b-instruct-v1:0",
@@ -168,7 +177,11 @@ def test_tool_blocks_need_a_tool_configuration(client):
         ),
         (
             "mistral.mistral-large-2402-v1:0",
-            [USER, used("t1"), {**result("t1"), "content": [*result("t1")["content"], {"text": "x"}]}],
+            [
+                USER,
+                used("t1"),
+                {**result("t1"), "content": [*result("t1")["content"], {"text": "x"}]},
+            ],
             "messages.2.content: Conversation blocks and tool result blocks cannot be provided",
         ),
     ],

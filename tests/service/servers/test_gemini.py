@@ -66,9 +66,7 @@ def test_an_agent_calls_both_tools_and_gets_its_answer(client):
 
 
 def test_the_same_agent_streams(client):
-    chunks = list(
-        client.models.generate_content_stream(model=MODEL, contents="q", config=CONFIG)
-    )
+    chunks = list(client.models.generate_content_stream(model=MODEL, contents="q", config=CONFIG))
     assert [call.name for chunk in chunks for call in chunk.function_calls or ()] == ["f"]
     assert chunks[-1].candidates[0].finish_reason == "STOP"
     chunks = client.models.generate_content_stream(model=OLDER, contents="q")
@@ -84,7 +82,10 @@ def test_a_stream_without_events_is_a_list():
 
 UNEQUAL = "the number of function response parts is equal to the number of function call parts"
 BROKEN = {
-    "a call turn first": ([called("f"), responded("f"), USER], "function call turn comes immediately"),
+    "a call turn first": (
+        [called("f"), responded("f"), USER],
+        "function call turn comes immediately",
+    ),
     "a call turn after a model turn": (
         [USER, ANSWER, called("f"), responded("f")],
         "function call turn comes immediately after a user turn or after a function response turn",
@@ -138,7 +139,11 @@ def test_a_broken_history_is_refused_with_geminis_words(client, contents, text):
         (["q"], "expected a list of objects"),
         ([{"role": "user", "parts": [{"functionCall": "f"}]}], "Invalid value at"),
         (
-            [USER, called("f"), {"role": "user", "parts": [{"functionResponse": {"response": {}}}]}],
+            [
+                USER,
+                called("f"),
+                {"role": "user", "parts": [{"functionResponse": {"response": {}}}]},
+            ],
             "function_response.name: Name cannot be empty.",
         ),
     ],
@@ -167,7 +172,9 @@ def test_what_was_recorded_as_answered_is_answered(client, contents):
 def test_the_first_call_of_a_step_in_the_current_turn_needs_its_signature(client):
     with pytest.raises(errors.ClientError) as caught:
         client.models.generate_content(model=MODEL, contents=[USER, called("f"), responded("f")])
-    assert "Function call is missing a thought_signature in functionCall parts." in str(caught.value)
+    assert "Function call is missing a thought_signature in functionCall parts." in str(
+        caught.value
+    )
     assert "function call `default_api:f` , position 2." in str(caught.value)
 
 
@@ -179,7 +186,10 @@ def test_an_older_turn_needs_no_signature():
 def test_only_the_first_of_parallel_calls_is_signed():
     both = GeminiServer(script=lambda prompt: [Say("x"), Call("f"), Call("g")])
     parts = both.ask({"contents": [USER]}).json()["candidates"][0]["content"]["parts"]
-    assert [("thoughtSignature" in part) for part in parts if "functionCall" in part] == [True, False]
+    assert [("thoughtSignature" in part) for part in parts if "functionCall" in part] == [
+        True,
+        False,
+    ]
 
 
 def test_a_signature_of_another_call_is_refused(client, server):

@@ -117,7 +117,10 @@ BROKEN = {
     "an unknown role": ([{"role": "model", "content": "a"}], "Invalid value: 'model'."),
     "no messages": ([], "Invalid 'messages': empty array."),
     "messages that are no objects": (["q"], "Invalid type for 'messages'"),
-    "content of a strange type": ([{"role": "user", "content": 1}], "Invalid type for 'messages[0]"),
+    "content of a strange type": (
+        [{"role": "user", "content": 1}],
+        "Invalid type for 'messages[0]",
+    ),
     "calls of a strange type": (
         [{"role": "assistant", "content": "a", "tool_calls": "c"}],
         "Invalid type for 'messages[0].tool_calls'",

@@ -9,7 +9,6 @@ signatures in `thinking_ledger`.
 
 from __future__ import annotations
 
-import copy
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -155,7 +154,7 @@ class AnthropicServer(StrictServer):
 
         For a history that was made up: each thinking block is signed where it stands.
         """
-        made = copy.deepcopy(body)
+        made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(body))
         prefix = Prefix(self._ledger.key, made)
         for message in made["messages"]:
             prefix.turn(message["role"])
@@ -168,7 +167,7 @@ class AnthropicServer(StrictServer):
                 signature = self._ledger.sign(prefix, text)
                 issued.append(signature)
                 name = "signature" if block["type"] == "thinking" else "data"
-                block[name] = signature  # type: ignore[index]
+                block[name] = signature
             self._ledger.keep_together(issued)
         return made
 

@@ -9,7 +9,6 @@ Must not know: the library's own rules.
 from __future__ import annotations
 
 import base64
-import copy
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -136,7 +135,7 @@ class GeminiServer(StrictServer):
         For a history that was made up: the first call of each step gets its signature, the others
         get none.
         """
-        made = copy.deepcopy([dict(content) for content in contents])
+        made: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(contents))
         for turn in _turns({"contents": made}):
             for at, part in enumerate(turn.holding("functionCall")):
                 for key in ("thoughtSignature", "thought_signature"):

@@ -162,7 +162,7 @@ class OpenAIResponsesServer(StrictServer):
         return {"type": "compaction", "id": name, "encrypted_content": self._ledger.seal(name)}
 
     def _compacted(self, body: dict[str, Any], given: Sequence[Item]) -> dict[str, Any]:
-        kept = [item for item in given if item.get("role") == "user"]
+        kept = [_written_out(item) for item in given if item.get("role") == "user"]
         output = [*kept, self._compaction()]
         self._ledger.issue(output[-1:], stored=True)
         return {
@@ -216,6 +216,14 @@ def _is_over_threshold(body: dict[str, Any]) -> bool:
         if entry.get("type") == "compaction"
     ]
     return any(isinstance(limit, int) and size(body["input"]) > limit for limit in limits)
+
+
+def _written_out(message: Item) -> dict[str, Any]:
+    """A user message in its long form."""
+    content = message["content"]
+    if isinstance(content, str):
+        content = [{"type": "input_text", "text": content}]
+    return {**message, "type": "message", "content": content}
 
 
 def _answered(context: Sequence[Item]) -> int:

@@ -20,7 +20,7 @@ __all__ = ["THINKING", "Bound", "Prefix", "ThinkingLedger", "blocks"]
 
 THINKING = ("thinking", "redacted_thinking")
 
-Block: TypeAlias = Mapping[str, Any]
+Block: TypeAlias = dict[str, Any]
 Verdict: TypeAlias = Literal["fine", "unknown", "edited", "moved"]
 
 
