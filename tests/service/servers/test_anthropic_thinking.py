@@ -148,7 +148,7 @@ def test_dropped_blocks_are_listed_in_the_answer(served, closing):
 
 
 def test_the_rest_of_a_run_of_thinking_is_dropped_with_its_first_block():
-    server = AnthropicServer(script=lambda prompt: [Think("t"), Think("u"), Say("a")], mode="drop")
+    server = AnthropicServer(script=lambda _: [Think("t"), Think("u"), Say("a")], mode="drop")
     messages = drive(server, 2)[2:]
     dropped = server.ask(request(messages)).json()["input_transformations"]
     assert [one["path"] for one in dropped] == ["messages.1.content.0", "messages.1.content.1"]
@@ -216,7 +216,7 @@ def test_edited_thinking_is_refused_in_the_latest_turn_and_before(server):
 
 def test_the_latest_turn_keeps_all_of_its_thinking_or_none():
     server = AnthropicServer(
-        script=lambda prompt: [Think("t"), Think("u", hidden=True), Say("x"), Call("f")]
+        script=lambda _: [Think("t"), Think("u", hidden=True), Say("x"), Call("f")]
     )
     messages = drive(server, 1)[:-1]
     messages.append(results(messages[1]))

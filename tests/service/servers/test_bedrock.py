@@ -7,8 +7,8 @@ import pytest
 from lockstitch.testing.servers import BedrockServer, call_every_tool
 
 boto3 = pytest.importorskip("boto3")
-from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.config import Config  # noqa: E402  (after the skip)
+from botocore.exceptions import ClientError  # noqa: E402  (after the skip)
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 TOOLS = {

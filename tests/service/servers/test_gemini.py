@@ -9,7 +9,7 @@ import pytest
 from lockstitch.testing.servers import Call, GeminiServer, Say, call_every_tool
 
 genai = pytest.importorskip("google.genai")
-from google.genai import errors, types
+from google.genai import errors, types  # noqa: E402  (after the skip)
 
 MODEL = "gemini-3-pro-preview"
 OLDER = "gemini-2.5-flash"
@@ -184,7 +184,7 @@ def test_an_older_turn_needs_no_signature():
 
 
 def test_only_the_first_of_parallel_calls_is_signed():
-    both = GeminiServer(script=lambda prompt: [Say("x"), Call("f"), Call("g")])
+    both = GeminiServer(script=lambda _: [Say("x"), Call("f"), Call("g")])
     parts = both.ask({"contents": [USER]}).json()["candidates"][0]["content"]["parts"]
     assert [("thoughtSignature" in part) for part in parts if "functionCall" in part] == [
         True,

@@ -224,7 +224,7 @@ def test_a_stricter_endpoint_takes_no_message_between_call_and_output():
 @pytest.fixture
 def issued(server):
     """The items of one answer: reasoning and two calls, issued by the server and stored."""
-    server.script = lambda prompt: [Think("t"), Call("f"), Call("g")]
+    server.script = lambda _: [Think("t"), Call("f"), Call("g")]
     return server.ask({"model": MODEL, "input": "q", "tools": TOOLS}).json()
 
 
@@ -380,7 +380,7 @@ def test_a_threshold_that_is_passed_puts_a_compaction_in_front(server, limit, ki
 
 
 def test_a_model_that_does_not_reason_gives_no_reasoning():
-    server = OpenAIResponsesServer(script=lambda prompt: [Think("t"), Say("a")])
+    server = OpenAIResponsesServer(script=lambda _: [Think("t"), Say("a")])
     kinds = [item["type"] for item in server.ask({"model": PLAIN, "input": "q"}).json()["output"]]
     assert kinds == ["message"]
 

@@ -110,7 +110,7 @@ def test_a_fault_of_the_application_is_shown_to_the_client(served):
 
 def test_a_script_that_does_nothing_is_a_mistake_of_the_test():
     with pytest.raises(ValueError, match="no action"):
-        MistralServer(script=lambda prompt: []).ask(ASK)
+        MistralServer(script=lambda _: []).ask(ASK)
 
 
 def test_the_base_says_nothing_by_itself():
@@ -157,6 +157,6 @@ def test_ready_made_scripts():
 
 
 def test_thinking_is_left_out_where_there_is_none():
-    server = MistralServer(script=lambda prompt: [Think("hm"), Say("a")])
+    server = MistralServer(script=lambda _: [Think("hm"), Say("a")])
     message = server.ask(ASK).json()["choices"][0]["message"]
     assert message == {"role": "assistant", "content": "a"}

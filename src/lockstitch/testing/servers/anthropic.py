@@ -25,6 +25,7 @@ from lockstitch.testing.servers.base import (
     size,
 )
 from lockstitch.testing.servers.script import Action, Call, Say, Script, Think
+from lockstitch.testing.servers.shapes import AnthropicBody
 from lockstitch.testing.servers.thinking_ledger import (
     THINKING,
     Bound,
@@ -79,6 +80,7 @@ class AnthropicServer(StrictServer):
     """
 
     path: ClassVar[str] = "/v1/messages"
+    shape: ClassVar[Any] = AnthropicBody
 
     def __init__(
         self,

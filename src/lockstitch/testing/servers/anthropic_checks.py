@@ -9,8 +9,7 @@ Must not know: the library's own rules; signatures.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -18,9 +17,12 @@ from lockstitch.testing.servers.base import Refused
 from lockstitch.testing.servers.claude_models import refuses_prefill, takes_system_messages
 from lockstitch.testing.servers.thinking_ledger import THINKING, blocks
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 __all__ = ["judge"]
 
-Block: TypeAlias = Mapping[str, Any]
+Block: TypeAlias = dict[str, Any]
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _SERVER_USES = ("server_tool_use", "mcp_tool_use")

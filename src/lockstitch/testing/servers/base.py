@@ -17,6 +17,7 @@ from urllib.parse import parse_qs
 import msgspec
 
 from lockstitch.testing.servers.script import Action, Prompt, Script, Think, reply
+from lockstitch.testing.servers.shapes import misfit
 
 __all__ = [
     "Refusal",
@@ -119,6 +120,10 @@ class StrictServer:
 
     path: ClassVar[str] = "/"
     """Where `ask` sends a body if it is told nothing else."""
+    shape: ClassVar[Any] = dict[str, Any]
+    """The types of the fields that are read."""
+    misfit_status: ClassVar[int] = 400
+    """How a field of another type is refused."""
 
     def __init__(self, *, script: Script | None = None) -> None:
         self.script: Script = script or reply()
@@ -206,6 +211,16 @@ class StrictServer:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def _answer(self, request: Request) -> Reply:
+        try:
+            return self.answer(request)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            # A body whose fields have the wrong types is the client's fault; any other is ours.
+            wrong = misfit(request.body, self.shape)
+            if wrong is None:
+                raise
+            raise Refused(wrong, status=self.misfit_status) from None
+
     def _take(
         self,
         path: str,
@@ -221,7 +236,7 @@ class StrictServer:
             number = len(self.requests)
             request = Request(path=path, body=body, query=query, headers=headers)
             self.requests.append(request)
-            return self.answer(request)
+            return self._answer(request)
         except Refused as refused:
             self.refusals.append(Refusal(status=refused.status, text=refused.text, request=number))
             return self.refusal(refused)

@@ -27,6 +27,7 @@ from lockstitch.testing.servers.base import (
 from lockstitch.testing.servers.claude_models import refuses_prefill
 from lockstitch.testing.servers.event_stream import frame
 from lockstitch.testing.servers.script import Action, Call, Say
+from lockstitch.testing.servers.shapes import BedrockBody
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,6 +55,7 @@ class BedrockServer(StrictServer):
     """
 
     path: ClassVar[str] = "/model/anthropic.claude-sonnet-4-5-20250929-v1:0/converse"
+    shape: ClassVar[Any] = BedrockBody
 
     def answer(self, request: Request) -> Reply:
         """Judge a request and answer it, or raise `Refused`."""

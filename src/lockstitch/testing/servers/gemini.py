@@ -24,6 +24,7 @@ from lockstitch.testing.servers.base import (
     size,
 )
 from lockstitch.testing.servers.script import Action, Call, Say, Script, Think
+from lockstitch.testing.servers.shapes import GeminiBody
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,6 +78,7 @@ class GeminiServer(StrictServer):
     """
 
     path: ClassVar[str] = "/v1beta/models/gemini-3-pro-preview:generateContent"
+    shape: ClassVar[Any] = GeminiBody
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from lockstitch.testing.servers.base import Refused, Reply, Request, StrictServer, json_reply
 from lockstitch.testing.servers.chat_wire import answered_since_user, completion, tool_names
 from lockstitch.testing.servers.script import Call, Script
+from lockstitch.testing.servers.shapes import ChatBody
 
 __all__ = ["MistralServer"]
 
@@ -41,6 +42,8 @@ class MistralServer(StrictServer):
     """
 
     path: ClassVar[str] = "/v1/chat/completions"
+    shape: ClassVar[Any] = ChatBody
+    misfit_status: ClassVar[int] = 422
 
     def __init__(self, *, script: Script | None = None, user_after_tool: bool = True) -> None:
         super().__init__(script=script)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from lockstitch.testing.servers.base import Refused, Reply, Request, StrictServer, json_reply
 from lockstitch.testing.servers.chat_wire import answered_since_user, completion, tool_names
 from lockstitch.testing.servers.script import Call
+from lockstitch.testing.servers.shapes import ChatBody
 
 __all__ = ["OpenAIChatServer", "openai_refusal"]
 
@@ -35,6 +36,7 @@ class OpenAIChatServer(StrictServer):
     """  # noqa: E501  (the provider's words)
 
     path: ClassVar[str] = "/v1/chat/completions"
+    shape: ClassVar[Any] = ChatBody
 
     def answer(self, request: Request) -> Reply:
         """Judge a request and answer it, or raise `Refused`."""

@@ -24,6 +24,7 @@ from lockstitch.testing.servers.responses_checks import (
 from lockstitch.testing.servers.responses_ledger import ResponsesLedger
 from lockstitch.testing.servers.responses_wire import CREATED, stream
 from lockstitch.testing.servers.script import Action, Say, Script, Think
+from lockstitch.testing.servers.shapes import ResponsesBody
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,6 +53,7 @@ class OpenAIResponsesServer(StrictServer):
     """
 
     path: ClassVar[str] = "/v1/responses"
+    shape: ClassVar[Any] = ResponsesBody
 
     def __init__(
         self,
