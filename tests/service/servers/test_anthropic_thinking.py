@@ -227,6 +227,7 @@ def test_the_latest_turn_keeps_all_of_its_thinking_or_none():
         "tool_use",
     ]
     assert server.ask(request(messages)).ok
+    assert b"redacted_thinking" in b"".join(server.ask(request(messages, stream=True)).chunks)
     half = copy.deepcopy(messages)
     del half[1]["content"][0]
     assert MODIFIED in refusal(server, half)

@@ -197,6 +197,13 @@ def test_claude_of_old_takes_a_prefill_and_a_first_assistant_message(client, mes
     assert client.converse(modelId=CLAUDE, messages=messages)["stopReason"] == "end_turn"
 
 
+def test_llama_takes_results_alone(client):
+    llama = "us.meta.llama4-maverick-17b-instruct-v1:0"
+    messages = [USER, used("t1"), result("t1")]
+    answer = client.converse(modelId=llama, messages=messages, toolConfig=TOOLS)
+    assert answer["stopReason"] == "tool_use"
+
+
 @pytest.mark.parametrize("messages", [None, [], ["q"], [{"role": "user"}]])
 def test_a_malformed_body_is_refused(messages):
     assert BedrockServer().ask({"messages": messages}).status == 400

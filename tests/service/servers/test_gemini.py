@@ -229,7 +229,9 @@ def test_both_spellings_of_keys_are_read():
     done = {"role": "user", "parts": [{"function_response": {"name": "f", "response": {}}}]}
     tools = {"function_declarations": [{"name": "f"}]}
     assert server.ask({"contents": [USER, call, done], "tools": tools}).ok
-    assert server.signed([call])[0]["parts"][0]["thoughtSignature"]
+    first, second = server.signed([call, call])
+    assert first["parts"][0]["thoughtSignature"]
+    assert "thoughtSignature" not in second["parts"][0]
 
 
 def test_another_method_is_not_there():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import http.client
 import json
 import urllib.error
@@ -11,9 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from lockstitch.testing.servers import (
+    AnthropicServer,
+    BedrockServer,
     Call,
+    GeminiServer,
     MistralServer,
     OpenAIChatServer,
+    OpenAIResponsesServer,
     Prompt,
     Say,
     StrictServer,
@@ -120,25 +126,134 @@ def test_the_base_says_nothing_by_itself():
         StrictServer().refusal(None)
 
 
-async def _lifespan(app):
-    messages = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+async def _talk(app, scope, messages):
     sent = []
 
     async def receive():
         return messages.pop(0)
 
     async def send(message):
-        sent.append(message["type"])
+        sent.append(message)
 
-    await app({"type": "lifespan"}, receive, send)
+    await app(scope, receive, send)
     return sent
 
 
 def test_the_lifespan_of_an_asgi_application_is_answered():
-    import asyncio
+    messages = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    sent = asyncio.run(_talk(MistralServer(), {"type": "lifespan"}, messages))
+    assert [one["type"] for one in sent] == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
 
-    sent = asyncio.run(_lifespan(MistralServer()))
-    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+def test_another_asgi_server_may_bring_the_body_in_pieces():
+    raw = json.dumps(ASK).encode()
+    scope = {"type": "http", "method": "POST", "path": MistralServer.path, "headers": []}
+    pieces = [
+        {"type": "http.request", "body": raw[:5], "more_body": True},
+        {"type": "http.request", "body": raw[5:]},
+    ]
+    sent = asyncio.run(_talk(MistralServer(), scope, pieces))
+    assert sent[0]["status"] == 200
+    assert json.loads(sent[1]["body"])["choices"]
+
+
+SERVERS = (
+    AnthropicServer,
+    BedrockServer,
+    GeminiServer,
+    MistralServer,
+    OpenAIChatServer,
+    OpenAIResponsesServer,
+)
+ODD = (None, 1, "x", [], {}, [1], [{}], True)
+
+
+def _fields(value, path=()):
+    """The path of every field of a JSON value."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        inner = value.items()
+    else:
+        inner = enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _fields(one, (*path, key))
+
+
+CALL = {"id": "abcdefghi", "function": {"name": "f", "arguments": "{}"}}
+CHAT = {
+    "model": "m",
+    "tools": [{"function": {"name": "f"}}],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "q"}]},
+        {"role": "assistant", "content": "a", "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": "r"},
+    ],
+}
+USE = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "r"}]}
+THOUGHT = {"type": "thinking", "thinking": "t", "signature": "s"}
+ANTHROPIC = {
+    "model": "claude-sonnet-5",
+    "max_tokens": 9,
+    "system": [{"type": "text", "text": "s"}],
+    "thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "error"}},
+    "tools": [{"name": "f", "input_schema": {}}],
+    "messages": [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [THOUGHT, USE]},
+        {"role": "user", "content": [RESULT]},
+    ],
+}
+GEMINI = {
+    "tools": [{"functionDeclarations": [{"name": "f"}]}],
+    "contents": [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {
+            "role": "model",
+            "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "s"}],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
+    ],
+}
+BEDROCK = {
+    "toolConfig": {"tools": [{"toolSpec": {"name": "f"}}]},
+    "messages": [
+        {"role": "user", "content": [{"text": "q"}, {"document": {"name": "d"}}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f"}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", "content": []}}]},
+    ],
+}
+RESPONSES = {
+    "model": "gpt-5",
+    "tools": [{"type": "function", "name": "f"}],
+    "include": ["reasoning.encrypted_content"],
+    "context_management": [{"type": "compaction", "compact_threshold": 99}],
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "q"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"},
+        {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "r"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("server", "body"),
+    [*zip(SERVERS, (ANTHROPIC, BEDROCK, GEMINI, CHAT, CHAT, RESPONSES), strict=True)],
+)
+def test_a_field_of_a_strange_type_is_never_a_fault_of_the_server(server, body):
+    for path in list(_fields(body)):
+        for odd in ODD:
+            broken = copy.deepcopy(body)
+            place = broken
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = odd
+            assert server().ask(broken).status in {200, 400, 404, 422}
 
 
 def test_ready_made_scripts():

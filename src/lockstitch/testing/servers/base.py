@@ -169,10 +169,10 @@ class StrictServer:
             answered=answered,
             thinks=thinks,
         )
-        actions = list(self.script(prompt))
+        actions: list[Action] = list(self.script(prompt))
         self._answered += 1
         if not thinks:
-            actions = [action for action in actions if not isinstance(action, Think)]
+            actions[:] = [action for action in actions if not isinstance(action, Think)]
         elif not any(isinstance(action, Think) for action in actions):
             actions.insert(0, Think(f"Thought {self._answered}."))
         if not actions:

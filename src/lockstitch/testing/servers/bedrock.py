@@ -26,7 +26,7 @@ from lockstitch.testing.servers.base import (
 )
 from lockstitch.testing.servers.claude_models import refuses_prefill
 from lockstitch.testing.servers.event_stream import frame
-from lockstitch.testing.servers.script import Action, Call, Say
+from lockstitch.testing.servers.script import Action, Call
 from lockstitch.testing.servers.shapes import BedrockBody
 
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ class BedrockServer(StrictServer):
     def _content(self, actions: Sequence[Action]) -> list[Block]:
         content: list[Block] = []
         for action in actions:
-            if isinstance(action, Say):
-                content.append({"text": action.text})
-            elif isinstance(action, Call):
+            if isinstance(action, Call):
                 use = {"toolUseId": self.mint("tooluse_", 22), "name": action.name}
                 content.append({"toolUse": {**use, "input": dict(action.arguments)}})
+            else:
+                content.append({"text": action.text})
         return content
 
 

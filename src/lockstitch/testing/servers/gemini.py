@@ -193,8 +193,11 @@ class GeminiServer(StrictServer):
     def _judge_signature(self, signature: str, call: Mapping[str, Any]) -> None:
         # SDKs write bytes in the URL-safe alphabet.
         plain = signature.replace("-", "+").replace("_", "/")
-        bypass = base64.b64decode(plain + "==", validate=False)
-        if bypass.decode("utf-8", "replace") in _BYPASS:
+        try:
+            bypass = base64.b64decode(plain + "==").decode("utf-8", "replace")
+        except ValueError:
+            bypass = ""
+        if bypass in _BYPASS:
             return
         if self._issued.get(plain) != _seal(call):
             raise Refused("Corrupted thought signature.")

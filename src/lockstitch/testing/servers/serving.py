@@ -56,9 +56,9 @@ async def _run(app: Application, started: Future[tuple[int, Callable[[], None]]]
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is not None:
-            connections.add(task)
-            task.add_done_callback(connections.discard)
+        assert task is not None
+        connections.add(task)
+        task.add_done_callback(connections.discard)
         try:
             while await _exchange(app, reader, writer):
                 pass

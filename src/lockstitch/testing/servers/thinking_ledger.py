@@ -118,8 +118,7 @@ class ThinkingLedger:
 
         Args:
             body: the request.
-            dropping: a block that fails is taken out before those behind it are judged, and the
-                thinking blocks directly behind it go with it.
+            dropping: a block that fails is taken out before those behind it are judged.
             bound: whether the model checks the prefix at all.
 
         Returns:
@@ -127,21 +126,16 @@ class ThinkingLedger:
         """
         prefix = Prefix(self.key, body)
         found: list[Bound] = []
-        failing = False
         for index, message in enumerate(body["messages"]):
             prefix.turn(message["role"])
             for at, block in enumerate(blocks(message)):
                 if block.get("type") not in THINKING:
                     prefix.block(block)
-                    failing = False
                     continue
                 signature, text = _read(block)
                 verdict = self._judge(prefix, signature, text, bound=bound)
-                if failing and verdict == "fine":
-                    verdict = "moved"
-                failing = dropping and verdict != "fine"
                 found.append(Bound(index, at, signature, verdict))
-                if not failing:
+                if not (dropping and verdict == "moved"):
                     prefix.chain.append(signature)
         return found, prefix
 
