@@ -171,17 +171,17 @@ CHAT: Final = (
         repairs=("move",),
     ),
     Rule(
-        id="oc-audio-after-result",
+        id="oc-audio-some-models",
         profiles=("openai-chat", "azure"),
         title="no sound for models that do not take it",
-        statement="Sound that a tool returned, in the user message after its result, is refused by "
-        "models that do not listen.",
+        statement="A model that does not listen refuses sound. It was recorded for sound that a tool "
+        "had returned, in the user message after its result.",
         error="Invalid 'messages[3]'. Content blocks are expected to be either text or image_url "
         "type.",
         status="issue",
         source="a recorded request to gpt-5-mini, pydantic/pydantic-ai "
         "test_multimodal_tool_return_matrix",
-        check="audio_after_result",
+        check="audio_refused",
         formats=("openai-chat",),
         scope="no_audio",
         target_only=True,

@@ -421,13 +421,10 @@ RESPONSES: Final = (
         profiles=("openai-responses",),
         title="a tool search of the client has its output",
         statement="A tool_search_call that the client runs pairs with a tool_search_output by "
-        "call_id; later calls use the tools that it lists.",
+        "call_id, as other calls do; that later calls use the tools it lists does not show here.",
         status="inferred",
         severity="warning",
         source="types ToolSearchCall and ResponseToolSearchOutputItemParam of the openai SDK",
-        check="unanswered_tool_search",
-        formats=("openai-responses",),
-        repairs=("restore", "drop"),
     ),
     Rule(
         id="or-calls-stand-together",

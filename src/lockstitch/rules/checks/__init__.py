@@ -70,7 +70,7 @@ CHECKS: Final[dict[str, Check]] = {
     "unsigned_thinking": content.unsigned_thinking,
     # Chat Completions
     "arguments_not_text": chat.arguments_not_text,
-    "audio_after_result": chat.audio_after_result,
+    "audio_refused": chat.audio_refused,
     "chat_call_id": call_ids.misshapen(get_profile("openai-chat").ids),
     "developer_refused": chat.developer_refused,
     "large_batch": chat.large_batch,
@@ -99,7 +99,6 @@ CHECKS: Final[dict[str, Check]] = {
     "strange_seal": stored.strange_seal,
     "summary_missing": responses.summary_missing,
     "trigger_not_last": responses.trigger_not_last,
-    "unanswered_tool_search": _among(links.unanswered, "tool_search"),
     "unsealed_reasoning": stored.unsealed_reasoning,
     "unstored_reference": stored.unstored_reference,
     "wrong_block": responses.wrong_block,

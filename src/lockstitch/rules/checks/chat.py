@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BATCH",
     "arguments_not_text",
-    "audio_after_result",
+    "audio_refused",
     "developer_refused",
     "large_batch",
     "media_in_result",
@@ -78,18 +78,16 @@ def media_in_result(view: View) -> Iterator[Finding]:
             )
 
 
-def audio_after_result(view: View) -> Iterator[Finding]:
-    """Find sound in a user message that follows a result."""
-    answered = False
+def audio_refused(view: View) -> Iterator[Finding]:
+    """Find sound, where the model is known to refuse it."""
+    # Of a model that nothing is known of, nothing is said.
+    if not view.known.get("no_audio"):
+        return
     for index, fact in enumerate(view.facts):
-        if fact.role == USER and answered:
+        if fact.role == USER:
             for part in view.parts(index):
                 if isinstance(part, Media) and part.kind in {"audio", "input_audio"}:
-                    yield Finding(
-                        index, "sound stands in the message after a result: leave it out", part.path
-                    )
-        elif fact.role != USER:
-            answered = fact.role == TOOL
+                    yield Finding(index, "this model takes no sound: leave it out", part.path)
 
 
 def _of_role(view: View, role: str) -> Iterator[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lockstitch.facts import ASSISTANT, USER
+from lockstitch.facts import ASSISTANT
 from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
 
@@ -160,9 +160,8 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
         reasoned = False
         here = {named for _, item, named in _items(view) if kind_of(item) == "reasoning"}
         for index, fact in enumerate(view.facts):
-            if fact.role == USER:
-                reasoned = False
-            reasoned = reasoned or fact.reasoning
+            # By the stretch of the model's items, which no cut parts, and not by the turn.
+            reasoned = fact.role == ASSISTANT and (reasoned or fact.reasoning)
             if fact.role != ASSISTANT or fact.reasoning:
                 continue
             item = mapping(view.transcript.natives[index])

@@ -90,7 +90,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "arguments_not_text": {"replace": content.write_arguments},
     "large_batch": {"move": chat.part_batch},
     "media_in_result": {"move": chat.hoist_media},
-    "audio_after_result": {"drop": chat.leave_out},
+    "audio_refused": {"drop": chat.leave_out},
     "system_refused": {"replace": chat.as_developer, "demote": chat.as_user},
     "developer_refused": {"demote": chat.as_user},
     "chat_call_id": {"rename": links.rename_call},

@@ -48,9 +48,7 @@ def hoist_media(draft: Draft, breach: Breach) -> bool:
         blocks = [*draft.writer.blocks(held), note, *moved]
         draft.rewrite(holder, draft.writer.with_blocks(held, blocks))
     message = f"the media of the result {part.id} were moved to a user message behind the results"
-    draft.note(
-        "move", breach.rule.id, entry, message, part.path, before=before, after=entry.native
-    )
+    draft.note("move", breach.rule.id, entry, message, part.path, before=before, after=entry.native)
     return True
 
 
@@ -63,18 +61,16 @@ def _beside(draft: Draft, entry: Entry) -> Entry | None:
 
 
 def leave_out(draft: Draft, breach: Breach) -> bool:
-    """Put a note in the place of media that the model is known not to take."""
+    """Put a note in the place of sound, which the model does not take."""
     part = breach.part()
-    if part is None or not breach.view.known.get("no_audio"):
+    if part is None:
         return False
     fields = draft.fields(breach.entry)
     before = inside(fields, part.path)
     note = draft.writer.text("[Sound was left out here: this model does not take it.]")
     draft.rewrite(breach.entry, edited(fields, part.path, note))
     message = "the sound was left out, and a note says so"
-    draft.note(
-        "drop", breach.rule.id, breach.entry, message, part.path, before=before, after=note
-    )
+    draft.note("drop", breach.rule.id, breach.entry, message, part.path, before=before, after=note)
     return True
 
 
@@ -98,7 +94,13 @@ def _as(draft: Draft, breach: Breach, kind: str, role: str) -> bool:
     draft.rewrite(breach.entry, {**draft.fields(breach.entry), "role": role})
     message = f"the role was changed to {role}, since the model refuses the one it had"
     draft.note(
-        kind, breach.rule.id, breach.entry, message, "role", before=before, after=breach.entry.native
+        kind,
+        breach.rule.id,
+        breach.entry,
+        message,
+        "role",
+        before=before,
+        after=breach.entry.native,
     )
     return True
 
@@ -117,7 +119,11 @@ def part_batch(draft: Draft, breach: Breach) -> bool:
     at = draft.entries.index(entry) + 1
     for start in range(0, len(calls), BATCH):
         if start:
-            more = {"role": "assistant", "content": None, "tool_calls": calls[start : start + BATCH]}
+            more = {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": calls[start : start + BATCH],
+            }
             draft.insert(at, draft.writer.refit(before, more))
             at += 1
         for ordinal in range(start, start + BATCH):

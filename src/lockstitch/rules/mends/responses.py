@@ -6,7 +6,7 @@ cannot help. Must not know: which rule calls for which mend (`mends`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from lockstitch.facts import ASSISTANT
 from lockstitch.formats.base import mapping
@@ -17,6 +17,7 @@ from lockstitch.writing import edited, inside, without
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft, Entry
+    from lockstitch.writing import Fields
 
 __all__ = [
     "drop_thought",
@@ -35,7 +36,7 @@ _HASH: Final = IdShape("a-zA-Z0-9", 24, 24)
 
 
 def _changed(
-    draft: Draft, breach: Breach, kind: str, message: str, fields: dict[str, Any], path: str
+    draft: Draft, breach: Breach, kind: str, fields: Fields, path: str, *, message: str
 ) -> bool:
     before = breach.entry.native
     draft.rewrite(breach.entry, fields)
@@ -80,7 +81,8 @@ def _rename_item(draft: Draft, breach: Breach, name: str) -> bool:
                 after=entry.native,
             )
     fields = {**draft.fields(breach.entry), "id": name}
-    return _changed(draft, breach, "rename", f"the id {old} was renamed to {name}", fields, "id")
+    message = f"the id {old} was renamed to {name}"
+    return _changed(draft, breach, "rename", fields, "id", message=message)
 
 
 def forget_id(draft: Draft, breach: Breach) -> bool:
@@ -88,7 +90,7 @@ def forget_id(draft: Draft, breach: Breach) -> bool:
     fields = draft.fields(breach.entry)
     old = fields.get("id")
     message = f"the item id {old!r} was left out: {breach.finding.message}"
-    return _changed(draft, breach, "rename", message, without(fields, ["id"]), "id")
+    return _changed(draft, breach, "rename", without(fields, ["id"]), "id", message=message)
 
 
 # --- reasoning ------------------------------------------------------------------------------------
@@ -124,7 +126,8 @@ def _unbind(draft: Draft, breach: Breach, entry: Entry) -> None:
 def write_summary(draft: Draft, breach: Breach) -> bool:
     """Write the empty summary that reasoning must have."""
     fields = {**draft.fields(breach.entry), "summary": []}
-    return _changed(draft, breach, "replace", "an empty summary was written", fields, "summary")
+    message = "an empty summary was written"
+    return _changed(draft, breach, "replace", fields, "summary", message=message)
 
 
 # --- blocks, order, files -------------------------------------------------------------------------
@@ -141,7 +144,7 @@ def own_block(draft: Draft, breach: Breach) -> bool:
     kind = "output_text" if fields.get("role") == ASSISTANT else "input_text"
     written = {"type": kind, "text": text}
     message = f"the block was written as {kind}"
-    return _changed(draft, breach, "replace", message, edited(fields, path, written), path)
+    return _changed(draft, breach, "replace", edited(fields, path, written), path, message=message)
 
 
 def trigger_last(draft: Draft, breach: Breach) -> bool:

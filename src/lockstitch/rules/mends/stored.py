@@ -114,7 +114,10 @@ def bring_back_follower(draft: Draft, breach: Breach) -> bool:
 def _alike(draft: Draft, one: Any, other: Any) -> bool:
     """Whether two items say the same, whatever ids and marks they carry."""
     said = [
-        [(getattr(part, "text", None), getattr(part, "id", None)) for part in draft.format.parts(it)]
+        [
+            (getattr(part, "text", None), getattr(part, "id", None))
+            for part in draft.format.parts(it)
+        ]
         for it in (one, other)
     ]
     return said[0] == said[1] and draft.format.facts(one).role == draft.format.facts(other).role
@@ -148,7 +151,9 @@ def answer_chain(draft: Draft, breach: Breach) -> bool:
             continue
         native = transcript.natives[call.message]
         for part in draft.format.parts(native):
-            made = draft.writer.answer(part, UNKNOWN, native) if isinstance(part, ToolCall) else None
+            made = (
+                draft.writer.answer(part, UNKNOWN, native) if isinstance(part, ToolCall) else None
+            )
             if made is None:
                 continue
             entry = draft.insert(at, made)
