@@ -165,7 +165,8 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
             if fact.role != ASSISTANT or fact.reasoning:
                 continue
             item = mapping(view.transcript.natives[index])
-            if kind_of(item) not in kinds or not issued(item):
+            # An approved call is run in a response of its own, before anything is thought.
+            if kind_of(item) not in kinds or not issued(item) or "approval_request_id" in item:
                 continue
             lost = led.get(item["id"]) if led is not None else None
             if lost is not None and lost not in here:
