@@ -9,8 +9,17 @@ import msgspec
 import pytest
 
 import lockstitch as ls
+from lockstitch.opening import Opened
+from lockstitch.rules.breach import Breach
 from lockstitch.rules.catalog import RULES
+from lockstitch.rules.check import view_of
+from lockstitch.rules.draft import Draft
+from lockstitch.rules.mends import chat, stored
+from lockstitch.rules.profiles import get_profile
+from lockstitch.rules.record import Record
+from lockstitch.rules.view import Finding
 from lockstitch.testing import assistant, call, result, system, user
+from lockstitch.writing import writer_for
 
 CHAT, RESPONSES = "openai-chat", "openai-responses"
 GO, ON = user("q"), user("next")
@@ -253,6 +262,15 @@ CASES = [
     ),
     Case("or-chain-plus-replay", CHAIN, [GO, thought(), said(), ON], [ON], 1, "id"),
     Case(
+        "or-chain-plus-replay",
+        {"conversation": "conv_1"},
+        [{"type": "item_reference", "id": "msg_1"}, ON],
+        [ON],
+        0,
+        "id",
+        id="reference",
+    ),
+    Case(
         "or-approval-duplicate-with-chain",
         CHAIN,
         [{"type": "item_reference", "id": "mcpr_1"}, decided()],
@@ -389,7 +407,22 @@ def test_azure_refuses_what_openai_refuses(case):
     assert case.severity in {one.severity for one in report.violations if one.rule == case.rule}
 
 
+GIVEN = (gave(), gave("b"))
+PROGRAM = {"type": "program", "caller_id": "p"}
+
 FINE = [
+    (
+        CHAT,
+        NOTHING,
+        [
+            GO,
+            *(
+                {"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}},
+                {"role": "function", "name": "f", "content": "r"},
+            )
+            * 2,
+        ],
+    ),
     (CHAT, NOTHING, [GO, call("x" * 40), result("x" * 40)]),
     (CHAT, {"model": "gpt-4o"}, [system(), GO]),
     (CHAT, NOTHING, [{"role": "developer", "content": "s"}, GO]),
@@ -475,6 +508,12 @@ def test_media_move_behind_the_results_of_the_batch_into_one_message():
     assert ls.export(history, profile=CHAT).messages == messages
 
 
+def test_media_at_the_end_of_the_list_move_behind_it():
+    history = [GO, call("a"), {**result("a"), "content": [PICTURE]}]
+    messages = ls.repair(history, profile=CHAT).messages
+    assert [one["role"] for one in messages] == ["user", "assistant", "tool", "user"]
+
+
 def test_sound_leaves_a_note_in_its_place():
     history = [GO, {"role": "user", "content": [{"type": "text", "text": "t"}, SOUND]}]
     mended = ls.repair(history, profile=CHAT, format=CHAT, model="gpt-5-mini")
@@ -510,14 +549,15 @@ def test_a_batch_of_too_many_calls_is_parted_with_its_results():
     names = [f"c{number}" for number in range(300)]
     history = [GO, call(*names), *(result(name) for name in names[:250]), ON]
     history[2], history[203] = history[203], history[2]
+    history += [call("z"), result("z")]
     report = ls.check(history, profile=CHAT)
     assert [one.index for one in report.errors if one.rule == "oc-tool-calls-max-128"] == [1]
     mended = ls.repair(history, profile=CHAT)
     assert mended.ok
     batches = [one for one in mended.messages if one.get("tool_calls")]
-    assert [len(one["tool_calls"]) for one in batches] == [128, 128, 44]
+    assert [len(one["tool_calls"]) for one in batches] == [128, 128, 44, 1]
     answers = [one["tool_call_id"] for one in mended.messages if one["role"] == "tool"]
-    assert sorted(answers) == sorted(names)
+    assert sorted(answers) == sorted([*names, "z"])
     assert ls.repair(mended.messages, profile=CHAT).changes == ()
 
 
@@ -627,11 +667,10 @@ def test_sealed_content_that_was_changed_comes_back():
     bare = [GO, without(thought(), "encrypted_content"), said(), ON]
     request = {"store": False, "input": bare}
     assert ls.repair(request, profile=RESPONSES, record=whole).messages["input"] == whole
-    assert ls.repair(request, profile=RESPONSES, record=bare).messages["input"] == [
-        GO,
-        said(id_=None),
-        ON,
-    ]
+    without_seal = ls.repair(request, profile=RESPONSES, record=bare).messages["input"]
+    assert without_seal == [GO, said(id_=None), ON]
+    at_the_end = ls.repair({"store": False, "input": bare[:3]}, profile=RESPONSES)
+    assert at_the_end.messages["input"] == [GO, said(id_=None)]
 
 
 def test_foreign_reasoning_is_left_out_at_export():
@@ -716,6 +755,38 @@ def test_a_chain_is_sent_what_came_after_the_last_item_it_holds():
     request = {**CHAIN, "input": [GO, narrator, asked("fc_1"), gave(), ON]}
     mended = ls.repair(request, profile=RESPONSES)
     assert mended.messages["input"] == [narrator, gave(), ON]
+
+
+def test_a_message_among_the_first_calls_of_a_list_comes_first():
+    history = [asked(), assistant("t"), gave()]
+    exported = ls.export({"input": history}, profile=RESPONSES)
+    assert exported.messages["input"] == [history[1], history[0], history[2]]
+
+
+# --- what cannot help -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mend", "record"),
+    [
+        (chat.hoist_media, None),
+        (chat.leave_out, None),
+        (stored.answer_chain, None),
+        (stored.bring_back_thought, None),
+        (stored.bring_back_thought, Record(Opened([ON], RESPONSES).transcript)),
+    ],
+)
+def test_a_mend_that_finds_nothing_to_work_on_leaves_the_draft_alone(mend, record):
+    transcript = Opened([said()], RESPONSES).transcript
+    profile = get_profile(RESPONSES)
+    draft = Draft(transcript, writer_for(RESPONSES), profile)
+    finding = Finding(0, "", "nowhere")
+    view = view_of(transcript, profile, tail="open")
+    breach = Breach(
+        rule=RULES["oc-content-null"], finding=finding, view=view, entries=draft.begin()
+    )
+    assert not mend(draft, breach)
+    assert (draft.changes, draft.entries[0].native) == ([], said())
 
 
 # --- the catalogue --------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ from lockstitch.rules.view import Finding, View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from lockstitch.transcript import Transcript
+
 __all__ = [
     "HOSTED",
     "LONGEST",
@@ -27,6 +29,7 @@ __all__ = [
     "item_id_length",
     "item_id_prefix",
     "kind_of",
+    "led_by",
     "unbound",
 ]
 
@@ -154,7 +157,7 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
     def check(view: View) -> Iterator[Finding]:
         if view.transcript.server_held or view.known.get("ids_unchecked"):
             return
-        led = _led(view)
+        led = led_by(view.record) if view.record is not None else None
         binds = view.known.get("bound_reasoning")
         sure = binds is True and view.context.get("store") is not False
         reasoned = False
@@ -181,14 +184,12 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
     return check
 
 
-def _led(view: View) -> dict[str, str] | None:
-    """Map the ids of items to the reasoning that led to them, as the record has it."""
-    if view.record is None:
-        return None
+def led_by(record: Transcript) -> dict[str, str]:
+    """Map the ids of items to the reasoning that led to them, as a record has it."""
     led: dict[str, str] = {}
     last: str | None = None
-    for index, native in enumerate(view.record.natives):
-        fact, item = view.record.facts_at(index), mapping(native)
+    for index, native in enumerate(record.natives):
+        fact, item = record.facts_at(index), mapping(native)
         if fact.reasoning:
             last = item["id"] if issued(item) else None
         elif fact.role != ASSISTANT:

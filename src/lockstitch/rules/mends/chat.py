@@ -134,5 +134,7 @@ def part_batch(draft: Draft, breach: Breach) -> bool:
                 draft.entries.insert(at, answer)
                 at += 1
     message = f"the {len(calls)} calls were parted into several messages"
-    draft.note("move", breach.rule.id, entry, message, "tool_calls", before=before)
+    draft.note(
+        "move", breach.rule.id, entry, message, "tool_calls", before=before, after=entry.native
+    )
     return True

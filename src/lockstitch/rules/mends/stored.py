@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.facts import ASSISTANT, CALL, OTHER, RESULT
+from lockstitch.facts import CALL, OTHER, RESULT
 from lockstitch.formats.base import mapping
 from lockstitch.grouping import group
-from lockstitch.rules.checks.item_ids import issued
+from lockstitch.rules.checks.item_ids import issued, led_by
 from lockstitch.rules.checks.stored import seals_of, sent_again
 from lockstitch.rules.mends.links import UNKNOWN
 from lockstitch.transcript import ToolCall
@@ -68,20 +68,13 @@ def bring_back_sealed(draft: Draft, breach: Breach) -> bool:
 
 def bring_back_thought(draft: Draft, breach: Breach) -> bool:
     """Bring the reasoning of an item back from the record, in front of its response."""
-    named = draft.fields(breach.entry).get("id")
-    natives = _recorded(breach)
-    at = next((at for at, one in enumerate(natives) if mapping(one).get("id") == named), -1)
-    thought = None
-    for native in reversed(natives[: max(at, 0)]):
-        fact = draft.format.facts(native)
-        if fact.role != ASSISTANT:
-            break
-        if fact.reasoning:
-            thought = native
-            break
-    if thought is None:
+    if breach.record is None:
         return False
-    id_ = mapping(thought).get("id")
+    transcript = breach.record.transcript
+    id_ = led_by(transcript).get(draft.fields(breach.entry)["id"])
+    thought = next((one for one in transcript.natives if mapping(one).get("id") == id_), None)
+    if id_ is None or thought is None:
+        return False
     if any(draft.fields(entry).get("id") == id_ for entry in draft.entries):
         # It came back with another item of the same response.
         return True
@@ -93,8 +86,6 @@ def bring_back_thought(draft: Draft, breach: Breach) -> bool:
 
 def bring_back_follower(draft: Draft, breach: Breach) -> bool:
     """Bring back from the record the item that reasoning led to, for one that was rebuilt."""
-    if not breach.finding.related:
-        return False
     named = draft.fields(breach.entry).get("id")
     natives = _recorded(breach)
     at = next((at for at, one in enumerate(natives) if mapping(one).get("id") == named), -1)
