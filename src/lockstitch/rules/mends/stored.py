@@ -72,9 +72,9 @@ def bring_back_thought(draft: Draft, breach: Breach) -> bool:
         return False
     transcript = breach.record.transcript
     id_ = led_by(transcript).get(draft.fields(breach.entry)["id"])
-    thought = next((one for one in transcript.natives if mapping(one).get("id") == id_), None)
-    if id_ is None or thought is None:
+    if id_ is None:
         return False
+    thought = next(one for one in transcript.natives if mapping(one).get("id") == id_)
     if any(draft.fields(entry).get("id") == id_ for entry in draft.entries):
         # It came back with another item of the same response.
         return True
