@@ -261,7 +261,7 @@ def test_what_cannot_be_told_hides_nothing_that_is_wrong():
 
 def test_every_finding_code_stands_for_checks_that_there_are():
     assert {check for checks in CODES.values() for check in checks} <= CHECKS.keys()
-    assert {rule.check for rule in RULES.values()} <= CHECKS.keys()
+    assert {rule.check for rule in RULES.values() if rule.check} <= CHECKS.keys()
 
 
 def test_the_case_runner_reads_a_file_line_by_line(tmp_path, capsys):

@@ -51,12 +51,14 @@ PROFILES: Final[dict[str, Profile]] = {
             start="user",
             bound_system=True,
         ),
-        Profile(name="openai-chat", title="OpenAI Chat Completions"),
+        Profile(name="openai-chat", title="OpenAI Chat Completions", ids=IdShape(most=40)),
+        Profile(name="azure", title="Azure OpenAI Chat Completions", ids=IdShape(most=40)),
         Profile(
             name="openai-responses",
             title="OpenAI Responses",
             adjacency="order",
             whole_response=True,
+            ids=IdShape(most=64),
         ),
         Profile(
             name="anthropic",

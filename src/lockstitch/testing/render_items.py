@@ -30,6 +30,19 @@ __all__ = ["render_events", "render_responses"]
 # --- OpenAI Responses ----------------------------------------------------------------------------
 
 
+# What the server begins an id with, by the type of the item.
+_PREFIXES = {
+    "apply_patch_call": "apc",
+    "computer_call": "cu",
+    "custom_tool_call": "ctc",
+    "function_call": "fc",
+    "local_shell_call": "lsh",
+    "message": "msg",
+    "reasoning": "rs",
+    "shell_call": "sh",
+}
+
+
 def render_responses(steps: Sequence[Step]) -> list[Any]:
     """Write a history as Responses items.
 
@@ -42,7 +55,9 @@ def render_responses(steps: Sequence[Step]) -> list[Any]:
         for item in _items(step):
             # Item ids are the server's: one each, never twice.
             named = item.get("id") == ""
-            items.append({**item, "id": f"{item['type'][:2]}_{len(items)}"} if named else item)
+            items.append(
+                {**item, "id": f"{_PREFIXES[item['type']]}_{len(items)}"} if named else item
+            )
     return items
 
 
@@ -81,19 +96,18 @@ def _items(step: Step) -> Iterator[dict[str, Any]]:
 def _reasoning(text: str | None) -> Iterator[dict[str, Any]]:
     if text:
         summary = [{"type": "summary_text", "text": text}]
-        yield {"type": "reasoning", "id": "", "summary": summary, "encrypted_content": "gAAA"}
+        yield {"type": "reasoning", "id": "", "summary": summary, "encrypted_content": "gAAAAAB"}
 
 
 def _call_item(call: Call) -> dict[str, Any]:
     written = json.dumps(call.arguments, ensure_ascii=False)
     item: dict[str, Any]
     if call.family == FUNCTION:
-        item = {"type": "function_call", "name": call.name, "arguments": written}
+        item = {"type": "function_call", "id": "", "name": call.name, "arguments": written}
     elif call.family == "custom":
-        item = {"type": "custom_tool_call", "name": call.name, "input": written}
-        return item if call.id is None else {**item, "call_id": call.id}
+        item = {"type": "custom_tool_call", "id": "", "name": call.name, "input": written}
     else:
-        item = {"type": f"{call.family}_call", "action": call.arguments}
+        item = {"type": f"{call.family}_call", "id": "", "action": call.arguments}
     return item if call.id is None else {**item, "call_id": call.id}
 
 
@@ -112,9 +126,9 @@ def _output_item(step: Result) -> dict[str, Any]:
 def _rarer_items(step: Step) -> Iterator[dict[str, Any]]:
     if isinstance(step, Hosted):
         if step.mcp:
-            yield {"type": "mcp_call", "id": step.id, "name": "find", "output": step.text}
+            yield {"type": "mcp_call", "id": f"mcp_{step.id}", "name": "find", "output": step.text}
         else:
-            yield {"type": "web_search_call", "id": step.id, "status": "completed"}
+            yield {"type": "web_search_call", "id": f"ws_{step.id}", "status": "completed"}
     elif isinstance(step, Ask):
         yield {
             "type": "mcp_approval_request",
@@ -129,7 +143,7 @@ def _rarer_items(step: Step) -> Iterator[dict[str, Any]]:
         if step.ran is not None:
             yield {
                 "type": "mcp_call",
-                "id": step.ran,
+                "id": f"mcp_{step.ran}",
                 "name": "remove",
                 "approval_request_id": step.id,
                 "output": "removed",

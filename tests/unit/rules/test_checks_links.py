@@ -38,9 +38,19 @@ def output(id_="a", **more):
     return {"type": "function_call_output", "call_id": id_, "output": "r", **more}
 
 
+# Rules that only warn where nothing is known of the model, or beside the rule that refuses.
+BESIDE = {
+    "az-same-validator",
+    "oc-reused-id",
+    "oc-system-role-some-models",
+    "or-calls-stand-together",
+}
+
+
 def broken(history, profile, **options):
     report = ls.check(history, profile=profile, **options)
-    return [(found.rule, found.index) for found in report.violations]
+    assert all(found.severity == "warning" for found in report.violations if found.rule in BESIDE)
+    return [(found.rule, found.index) for found in report.violations if found.rule not in BESIDE]
 
 
 # --- the tail -------------------------------------------------------------------------------------
@@ -73,7 +83,7 @@ def test_a_server_tool_of_a_paused_turn_is_open():
 
 
 def test_a_request_that_waits_for_a_person_is_no_call_without_a_result():
-    request = {"type": "mcp_approval_request", "id": "r", "name": "x", "arguments": "{}"}
+    request = {"type": "mcp_approval_request", "id": "mcpr_r", "name": "x", "arguments": "{}"}
     for profile in ("openai-responses", "portable"):
         for tail in ("open", "closed"):
             assert broken([GO, request], profile, tail=tail) == []
@@ -279,7 +289,7 @@ def test_each_family_of_responses_has_its_own_rule(kind, rule):
 
 @pytest.mark.parametrize("kind", ["web_search_call", "code_interpreter_call", "mcp_call"])
 def test_a_call_the_provider_ran_misses_nothing(kind):
-    assert broken([GO, {"type": kind, "id": "x"}, ON], "openai-responses", tail="closed") == []
+    assert broken([GO, {"type": kind}, ON], "openai-responses", tail="closed") == []
 
 
 def test_a_local_shell_pair_under_the_documented_key_is_fine():
@@ -300,18 +310,18 @@ def test_a_call_without_an_id_is_named_by_its_name():
 
 def test_the_place_of_each_call_of_a_batch_is_named():
     report = ls.check([GO, call("a", "b"), ON], profile="openai-chat")
-    assert [found.path for found in report.violations] == [
+    assert [found.path for found in report.errors] == [
         "messages[1].tool_calls[0]",
         "messages[1].tool_calls[1]",
     ]
-    assert "the call a " in report.violations[0].message
-    assert "the call b " in report.violations[1].message
+    assert "the call a " in report.errors[0].message
+    assert "the call b " in report.errors[1].message
 
 
 def test_a_link_that_no_part_shows_has_the_place_of_its_message():
     caller = {"type": "program", "caller_id": "p"}
     history = [GO, asked(caller=caller), ON]
-    (found,) = ls.check(history, profile="openai-responses").violations
+    (found,) = ls.check(history, profile="openai-responses").errors
     assert found.path == "messages[1].arguments"
 
 

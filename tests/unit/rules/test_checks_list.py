@@ -77,7 +77,7 @@ def test_a_start_that_the_server_holds_is_not_asked_for():
 @pytest.mark.parametrize("profile", ["portable", "openai-chat", "openai-responses"])
 def test_a_list_with_nothing_to_answer_is_refused(history, profile):
     report = ls.check(history, profile=profile, format="openai-chat")
-    (found,) = report.violations
+    (found,) = report.errors
     assert (found.rule, found.index, found.path) == ("po-no-messages", -1, "messages")
 
 
@@ -162,7 +162,9 @@ def test_thinking_in_a_message_of_its_own_is_no_reasoning_item():
 
 def test_an_item_id_appears_once():
     rule, profile = "or-duplicate-item", "openai-responses"
-    history = [GO, REASONING, assistant(), ON, REASONING, assistant(), ON, REASONING, assistant()]
+    history = [GO]
+    for number in range(3):
+        history += [REASONING, assistant() | {"id": f"msg_{number}"}, ON]
     assert at(rule, history, profile) == [4, 7]
     report = ls.check(history, profile=profile)
     assert [one.related for one in report.violations] == [(1,), (1,)]

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
-from lockstitch.rules.checks import content, links, order
+from lockstitch.rules.checks import (
+    call_ids,
+    chat,
+    content,
+    item_ids,
+    links,
+    order,
+    responses,
+    stored,
+)
+from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.view import Finding, View
 
 __all__ = ["CHECKS", "Check"]
@@ -58,4 +68,38 @@ CHECKS: Final[dict[str, Check]] = {
     "unanswered_server": _among(links.unanswered, "server"),
     "unanswered_shell": _among(links.unanswered, "shell", "apply_patch"),
     "unsigned_thinking": content.unsigned_thinking,
+    # Chat Completions
+    "arguments_not_text": chat.arguments_not_text,
+    "audio_refused": chat.audio_refused,
+    "chat_call_id": call_ids.misshapen(get_profile("openai-chat").ids),
+    "developer_refused": chat.developer_refused,
+    "large_batch": chat.large_batch,
+    "media_in_result": chat.media_in_result,
+    "reused_id": chat.reused_id,
+    "system_refused": chat.system_refused,
+    "unanswered_too": chat.unanswered_too,
+    # Responses
+    "call_without_reasoning": item_ids.unbound("function_call", "custom_tool_call"),
+    "children_without_program": stored.children_without_program,
+    "foreign_follower": item_ids.foreign_follower,
+    "hosted_without_reasoning": item_ids.unbound(*item_ids.HOSTED),
+    "item_id_characters": item_ids.item_id_characters,
+    "item_id_length": item_ids.item_id_length,
+    "item_id_prefix": item_ids.item_id_prefix,
+    "lost_compaction": stored.lost_compaction,
+    "message_among_calls": responses.message_among_calls,
+    "message_without_reasoning": item_ids.unbound("message"),
+    "open_call_in_chain": stored.open_call_in_chain,
+    "orphan_mcp_call": stored.orphan_mcp_call,
+    "output_without_id": responses.output_without_id,
+    "refused_file": responses.refused_file,
+    "request_sent_again": stored.request_sent_again,
+    "responses_call_id": call_ids.misshapen(get_profile("openai-responses").ids),
+    "sent_again": stored.sent_again,
+    "strange_seal": stored.strange_seal,
+    "summary_missing": responses.summary_missing,
+    "trigger_not_last": responses.trigger_not_last,
+    "unsealed_reasoning": stored.unsealed_reasoning,
+    "unstored_reference": stored.unstored_reference,
+    "wrong_block": responses.wrong_block,
 }

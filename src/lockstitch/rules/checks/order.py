@@ -85,6 +85,8 @@ def lone_reasoning(view: View) -> Iterator[Finding]:
 
 def duplicate_item(view: View) -> Iterator[Finding]:
     """Find items that stand twice."""
+    if view.known.get("ids_unchecked"):
+        return
     seen: dict[object, int] = {}
     for index, native in enumerate(view.transcript.natives):
         item = mapping(native)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import content, links, order
+from lockstitch.rules.mends import chat, content, links, order, responses, stored
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -34,8 +34,26 @@ _HOME: Final[dict[str, Mend]] = {
     "demote": links.demote,
     "drop": links.drop_part,
 }
+_ITEM_ID: Final[dict[str, Mend]] = {
+    "rename": responses.settle_id,
+    "drop": responses.drop_thought,
+}
+_SEALED: Final[dict[str, Mend]] = {
+    "restore": stored.bring_back_sealed,
+    "drop": responses.drop_thought,
+}
+_UNBOUND: Final[dict[str, Mend]] = {
+    "restore": stored.bring_back_thought,
+    "rename": responses.forget_id,
+}
 
 MENDS: Final[dict[str, dict[str, Mend]]] = {
+    # What the server of Responses holds comes before what the list lacks.
+    "request_sent_again": {"drop": order.drop_item},
+    "sent_again": {"drop": stored.send_the_rest},
+    "open_call_in_chain": {"synthesize": stored.answer_chain},
+    "unstored_reference": {"restore": stored.bring_back_item, "drop": order.drop_item},
+    "trigger_not_last": {"move": responses.trigger_last},
     "duplicate_item": {"drop": order.drop_item},
     "lone_surrogate": {"replace": content.well_formed},
     "result_before_call": {"move": links.move_home},
@@ -68,4 +86,27 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "system_first": {"move": order.lift_system},
     "system_misplaced": {"move": order.settle_system},
     "first_not_user": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    # Chat Completions
+    "arguments_not_text": {"replace": content.write_arguments},
+    "large_batch": {"move": chat.part_batch},
+    "media_in_result": {"move": chat.hoist_media},
+    "audio_refused": {"drop": chat.leave_out},
+    "system_refused": {"replace": chat.as_developer, "demote": chat.as_user},
+    "developer_refused": {"demote": chat.as_user},
+    "chat_call_id": {"rename": links.rename_call},
+    # Responses; an id that is left out may leave reasoning behind, so ids come first
+    "responses_call_id": {"rename": links.rename_call},
+    "item_id_characters": _ITEM_ID,
+    "item_id_prefix": _ITEM_ID,
+    "item_id_length": _ITEM_ID,
+    "summary_missing": {"replace": responses.write_summary},
+    "unsealed_reasoning": _SEALED,
+    "strange_seal": _SEALED,
+    "foreign_follower": {"restore": stored.bring_back_follower, "drop": responses.drop_thought},
+    "call_without_reasoning": _UNBOUND,
+    "message_without_reasoning": _UNBOUND,
+    "output_without_id": {"demote": links.demote},
+    "message_among_calls": {"move": responses.message_first},
+    "wrong_block": {"replace": responses.own_block},
+    "refused_file": {"drop": responses.leave_out_file},
 }
