@@ -534,9 +534,9 @@ def test_a_rule_is_broken_only_in_the_profiles_it_belongs_to(case):
             assert case.rule not in {found.rule for found in report.violations}
 
 
-def test_every_rule_is_broken_here_in_every_profile_it_belongs_to():
-    shown = {(case.rule, case.profile) for case in CASES}
-    assert shown == {(rule.id, profile) for rule in RULES.values() for profile in rule.profiles}
+def test_every_rule_that_holds_for_all_providers_is_broken_here():
+    shown = {case.rule for case in CASES if case.profile == "portable"}
+    assert shown == {rule.id for rule in RULES.values() if "portable" in rule.profiles}
 
 
 # --- the catalogue is sound -----------------------------------------------------------------------
