@@ -60,8 +60,8 @@ def found(row, severity=None):
 
 # Accepted, although an error is found: (interface, provider) -> the rules, and why.
 TAKEN_ALL_THE_SAME = {
-    # Code that the provider runs calls a tool of the client: its own result comes when that has
-    # been answered. The rule does not know this yet.
+    # A turn that calls a tool of the client as well waits for that one first; the result of the
+    # provider's own comes afterwards. The rule does not know this yet.
     ("anthropic", "anthropic"): {"an-server-use-needs-result"},
     # xAI serves the Responses interface and does not mind an item that stands twice.
     ("openai-responses", "xai"): {"or-duplicate-item"},
