@@ -1,4 +1,4 @@
-"""The oracles are a module of this folder; pytest's importlib mode does not put that on the path."""
+"""The oracles are a module of this folder, which pytest does not put on the path by itself."""
 
 import sys
 from pathlib import Path

@@ -62,8 +62,8 @@ def _items(step: Step) -> Iterator[dict[str, Any]]:
     elif isinstance(step, Say):
         yield from _reasoning(step.thought)
         text = {"type": "output_text", "text": step.text, "annotations": []}
-        said = {"type": "message", "id": "", "role": "assistant", "content": [text]}
-        yield {**said, "status": "completed"}
+        item: dict[str, Any] = {"type": "message", "id": "", "role": "assistant"}
+        yield {**item, "content": [text], "status": "completed"}
     elif isinstance(step, Think):
         yield from _reasoning(step.text)
     elif isinstance(step, Calls):
