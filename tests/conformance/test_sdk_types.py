@@ -34,7 +34,7 @@ OUTLINED = (
 
 in_every_format = pytest.mark.parametrize("format", oracles.FORMATS)
 drawn = settings(
-    max_examples=40,
+    max_examples=12,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -53,6 +53,10 @@ def _valid(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT001 - as in 
 
 
 def _no_violation_codes(trial: Trial, value: list[str]) -> Iterator[str]:
+    strange = [code for code in value if code not in CODES]
+    if strange:
+        yield f"the finding codes {strange} are unknown"
+        return
     reports = [trial.report(step.kept, trial.profile, trial.tail()) for step in trial.steps]
     if trial.mended is not None:
         reports.append(trial.report_of(trial.result(), trial.profile, trial.closing()))

@@ -191,14 +191,10 @@ def _synthetic_must_not_match(trial: Trial, value: str | Sequence[str]) -> Itera
 
 
 def _synthetic_must_match(trial: Trial, value: str | Sequence[str]) -> Iterator[str]:
-    told = {(id(piece), pattern) for piece, pattern, text in _matched(trial, value)}
-    met = {
-        (id(piece), pattern)
-        for piece, pattern, text in _matched(trial, value)
-        if re.search(pattern, text)
-    }
-    if told - met:
-        yield f"a made result does not match {sorted({pattern for _, pattern in told - met})}"
+    for pattern in [value] if isinstance(value, str) else value:
+        for piece in _made(trial):
+            if not any(re.search(pattern, text) for text in strings(piece.part.content)):
+                yield f"the result made for {_name(piece)} does not match {pattern!r}"
 
 
 def _matched(trial: Trial, value: str | Sequence[str]) -> list[tuple[Piece, str, str]]:

@@ -120,7 +120,9 @@ def _parts(trial: Trial) -> Iterator[Any]:
 
 def _no_empty_text(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT001 - as in a case
     blank = [
-        part for part in _parts(trial) if isinstance(part, Text) and not (part.text or "").strip()
+        part
+        for part in _parts(trial)
+        if isinstance(part, Text) and part.text is not None and not part.text.strip()
     ]
     if value and blank:
         yield "the result holds blank text"
