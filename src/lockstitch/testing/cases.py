@@ -60,6 +60,8 @@ def run_case(case: Mapping[str, Any]) -> Verdict:
         return Verdict(name, "fail", "; ".join(problems))
     if trial.error is not None:
         return Verdict(name, "pass", f"raised {type(trial.error).__name__}: {trial.error}")
+    if trial.mended is not None:
+        return Verdict(name, "pass", trial.mended.summary())
     kept = f"kept {trial.steps[0].kept}" if trial.steps else ""
     return Verdict(name, "pass", kept)
 

@@ -1,7 +1,8 @@
 """Finding codes: the names that cases use for findings, and the catalogue's rules for each.
 
 The one place where the two vocabularies meet. A code stands for checks, and so for every rule of
-any profile that uses one of them; a code without checks is known, but nothing finds it yet.
+any profile that uses one of them, or for a rule by its id; a code without either is known, but
+nothing finds it yet.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockstitch.rules.report import Violation
+    from lockstitch.rules.rule import Rule
 
 __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 
@@ -22,7 +24,7 @@ __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 _APART: Final = ("displaced_result", "result_before_call")
 
 CODES: Final[dict[str, tuple[str, ...]]] = {
-    "bad-tool-name": (),
+    "bad-tool-name": ("br-id-pattern",),
     "dangling-server-call": ("unanswered_server", "unanswered_mcp", "unanswered_shell"),
     "dangling-tool-call": (
         "unanswered_call",
@@ -33,8 +35,10 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "unanswered_shell",
         "unanswered_local_shell",
         *_APART,
+        *("ge-dangling-call", "ge-count-equal", "br-result-missing", "mi-count"),
+        *("ds-tool-unanswered", "qw-tool-unanswered", "lc-invalid-chat-history"),
     ),
-    "duplicate-item-id": ("duplicate_item", "repeated_id_in_turn"),
+    "duplicate-item-id": ("duplicate_item", "repeated_id_in_turn", "or-chain-plus-replay"),
     "duplicate-tool-result": ("duplicate_result",),
     "empty-content": (
         "empty_message",
@@ -42,24 +46,38 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "empty_text_block",
         "blank_text",
         "null_content",
+        *("ge-parts-empty", "ge-part-data-required", "br-blank-text", "br-empty-content"),
+        *("mi-empty-assistant", "gl-empty-assistant", "xa-empty-content"),
     ),
-    "first-not-user": ("first_not_user",),
-    "malformed-arguments": (),
-    "missing-signature": ("unsigned_thinking",),
-    "no-messages": ("no_messages",),
-    "not-alternating": (),
+    "first-not-user": ("first_not_user", "ge-call-after-user", "br-start-user", "mi-start"),
+    "malformed-arguments": ("oc-arguments-string", "qw-arguments-json", "lc-arguments-json"),
+    "missing-signature": ("unsigned_thinking", "ge-signature-missing"),
+    "no-messages": ("no_messages", "ge-contents-empty", "mi-empty"),
+    "not-alternating": (
+        *("br-alternate", "tp-alternate", "tp-alternate-after-system", "ge-call-after-model-text"),
+    ),
     "orphan-server-result": ("orphan_server_result",),
-    "orphan-tool-result": ("orphan_result", "orphan_client_result", "orphan_approval", *_APART),
-    "oversized-image": (),
+    "orphan-tool-result": (
+        "orphan_result",
+        "orphan_client_result",
+        "orphan_approval",
+        *_APART,
+        *("ge-response-after-call", "ge-count-equal", "br-result-exceeds", "mi-count"),
+        *("mi-tool-after-user", "mi-unknown-id", "co-v2-tool-id"),
+        *("ds-tool-orphan", "qw-tool-orphan", "tp-tool-orphan-gpt-oss"),
+    ),
+    "oversized-image": ("an-many-images",),
     "pending-approval": (),
-    "reasoning-without-item": ("lone_reasoning",),
+    "reasoning-without-item": ("lone_reasoning", "or-reasoning-followed-by-foreign"),
     "result-not-first": ("result_not_first",),
-    "system-not-first": ("system_misplaced",),
-    "tool-use-in-user-message": (),
-    "trailing-assistant": (),
+    "system-not-first": ("system_misplaced", "mi-system-mid", "tp-system-first"),
+    "tool-use-in-user-message": ("call_of_another_role",),
+    "trailing-assistant": (
+        *("an-prefill-unsupported", "mi-last-role", "ge-end-with-model", "tp-prefill-vs-thinking"),
+    ),
     "unpaired-surrogate": ("lone_surrogate",),
 }
-"""The checks behind every finding code."""
+"""The checks behind every finding code, and single rules where a check serves other ends too."""
 
 
 def has_rule(code: str, profile: str, format: str) -> bool:
@@ -68,12 +86,16 @@ def has_rule(code: str, profile: str, format: str) -> bool:
     >>> has_rule("orphan-tool-result", "anthropic", "anthropic")
     True
     """
-    return any(rule.check in CODES[code] for rule in rules_of(profile, format))
+    return any(rule.check and _means(rule, code) for rule in rules_of(profile, format))
 
 
 def stands_for(code: str, violation: Violation) -> bool:
     """Tell whether a violation is what a code means."""
-    return RULES[violation.rule].check in CODES[code]
+    return _means(RULES[violation.rule], code)
+
+
+def _means(rule: Rule, code: str) -> bool:
+    return rule.check in CODES[code] or rule.id in CODES[code]
 
 
 def found_at(violations: Sequence[Violation], code: str, index: int | None) -> list[Violation]:

@@ -3,7 +3,9 @@
     python -m lockstitch.testing.corpus PATH... [--profile NAME]... [--json]
 
 Knows: how to walk files and folders of JSON and JSON lines (gzip too), and which of them hold one
-history each and which hold one a row. Exits 1 when a law was broken, 2 when a path is unusable.
+history each and which hold one a row. Every profile is tried: those a history is most likely sent
+to with many windows, the others with a few. Exits 1 when a law was broken, 2 when a path is
+unusable.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from lockstitch.formats import FORMATS
 from lockstitch.formats.base import mapping
 from lockstitch.history import load
 from lockstitch.rules.profiles import PROFILES
-from lockstitch.testing import laws
-from lockstitch.testing.asks import Ask, ladder
+from lockstitch.testing import laws, laws_of_repair
+from lockstitch.testing.asks import Ask, few, ladder
 from lockstitch.testing.subject import Subject
+from lockstitch.writing import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,14 +63,18 @@ class Unread(msgspec.Struct, frozen=True):
 class Tally(msgspec.Struct):
     """What a run over a corpus came to.
 
-    `files` counts those that a history was read from, `windows` the trims that were tried.
+    `files` counts those that a history was read from, `windows` the trims that were tried,
+    `repairs` the repairs and exports. `remaining` names, for each profile and rule, how many
+    histories a repair of the whole leaves with it: said, and so no failure.
     """
 
     files: int = 0
     messages: int = 0
     windows: int = 0
+    repairs: int = 0
     failures: list[Failure] = msgspec.field(default_factory=list[Failure])
     unread: list[Unread] = msgspec.field(default_factory=list[Unread])
+    remaining: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
 
 def run(paths: Sequence[Path], profiles: Sequence[str] = (), *, progress: bool = False) -> Tally:
@@ -75,8 +82,8 @@ def run(paths: Sequence[Path], profiles: Sequence[str] = (), *, progress: bool =
 
     Args:
         paths: files and folders.
-        profiles: the acceptance rules to trim for; by default those named like the format of the
-            history, where there are such, and `portable`.
+        profiles: the acceptance rules to try; by default all, those named like the format of the
+            history and `portable` with many windows and the others with a few.
         progress: say on stderr how far it is.
     """
     tally = Tally()
@@ -185,9 +192,20 @@ def _try_history(
             tally.windows += 1
             note(_guarded(laws.same_kind, kind, subject, ask))
     named = profiles or [*({subject.format} & PROFILES.keys()), "portable"]
-    for ask in ladder(subject, named):
+    others = [] if profiles else [profile for profile in PROFILES if profile not in named]
+    for ask in (*ladder(subject, named), *few(subject, others)):
         tally.windows += 1
         note(_guarded(laws.window, subject, ask))
+    if subject.format not in WRITERS:
+        return True
+    for profile in (*named, *others):
+        for positions in laws_of_repair.cuts(subject, profile):
+            for law in (laws_of_repair.repaired, laws_of_repair.exported):
+                tally.repairs += 1
+                note(_guarded(law, subject, profile, positions))
+        for rule in _guarded(laws_of_repair.remaining, subject, profile):
+            said = f"{profile}: {rule}"
+            tally.remaining[said] = tally.remaining.get(said, 0) + 1
     return True
 
 
@@ -228,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=[],
         metavar="NAME",
         choices=sorted(PROFILES),
-        help="trim for this target; by default the format's own and portable",
+        help="try this target; by default all of them",
     )
     chosen = parser.parse_args(arguments)
     for path in chosen.paths:
@@ -245,11 +263,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _print(tally: Tally) -> None:
     for failure in tally.failures:
         print(f"{failure.file}: {failure.law}: {failure.detail}")
+    for said, times in sorted(tally.remaining.items()):
+        print(f"{said} is left by a repair of {times} histories")
     for skipped in tally.unread:
         print(f"{skipped.file}: not read: {skipped.reason}")
     print(
         f"{tally.files} files, {tally.messages} messages, {tally.windows} windows, "
-        f"{len(tally.failures)} failures, {len(tally.unread)} not read"
+        f"{tally.repairs} repairs, {len(tally.failures)} failures, {len(tally.unread)} not read"
     )
 
 

@@ -1,4 +1,4 @@
-"""Expectations: every key a case may state about a trim or a validation, and how it is judged.
+"""Expectations: every key a case may state about what came of it, and how it is judged.
 
 A judge takes the trial and the stated value, and yields a sentence for each thing that is not so.
 A key that is not in the table is a failure of the case: nothing passes because nobody looked.
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from lockstitch.errors import CannotFit, FormatError
 from lockstitch.measure.limits import MESSAGES
 from lockstitch.testing.judges_findings import JUDGES_OF_FINDINGS
+from lockstitch.testing.judges_repairs import JUDGES_OF_REPAIRS
+from lockstitch.testing.judges_repairs import conventions as of_repairs
 from lockstitch.testing.judges_results import JUDGES_OF_RESULTS
 from lockstitch.testing.judges_windows import JUDGES_OF_WINDOWS, Judge
 from lockstitch.testing.trials import Unsupported
@@ -42,12 +44,11 @@ _SILENT: Final = frozenset(
     | {"if_returned"}
 )
 
-EXPECTATIONS: Final[dict[str, Judge]] = {
-    **JUDGES_OF_WINDOWS,
-    **JUDGES_OF_FINDINGS,
-    **JUDGES_OF_RESULTS,
-}
-"""The judge of every key."""
+EXPECTATIONS: Final[dict[str, tuple[Judge, ...]]] = {}
+"""The judges of every key; some have one for windows and one for repairs."""
+for _judges in (JUDGES_OF_WINDOWS, JUDGES_OF_FINDINGS, JUDGES_OF_RESULTS, JUDGES_OF_REPAIRS):
+    for _key, _judge in _judges.items():
+        EXPECTATIONS[_key] = (*EXPECTATIONS.get(_key, ()), _judge)
 
 
 def judge(trial: Trial, expected: Mapping[str, Any]) -> list[str]:
@@ -83,14 +84,14 @@ def _judge_all(trial: Trial, expected: Mapping[str, Any]) -> tuple[list[str], li
     if "must_raise" in expected:
         return [*problems, f"nothing was raised, expected {expected['must_raise']}"], untold
     problems += _conventions(trial)
+    problems += of_repairs(trial)
     for stated in (expected, _if_returned(expected)):
         for key, value in stated.items():
-            if key not in EXPECTATIONS:
-                continue
-            try:
-                problems += EXPECTATIONS[key](trial, value)
-            except Unsupported as reason:
-                untold.append(str(reason))
+            for judges in EXPECTATIONS.get(key, ()):
+                try:
+                    problems += judges(trial, value)
+                except Unsupported as reason:
+                    untold.append(str(reason))
     return problems, untold
 
 
@@ -136,5 +137,5 @@ def _conventions(trial: Trial) -> Iterator[str]:
             yield f"step {number}: the result is no part of the input in its order: {step.kept}"
         if sorted([*step.kept, *step.dropped]) != step.before:
             yield f"step {number}: kept and dropped do not make up the input"
-    if not trial.is_unchanged():
+    if trial.mended is None and not trial.is_unchanged():
         yield "the input was changed"

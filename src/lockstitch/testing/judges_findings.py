@@ -29,6 +29,9 @@ def _known(targets: Sequence[str]) -> list[str]:
 
 def _result_valid_for(trial: Trial, value: list[str]) -> Iterator[str]:
     for target in _known(value):
+        if trial.mended is not None:
+            for found in trial.report_of(trial.result(), target, trial.closing()).errors:
+                yield f"for {target}: {found.rule} at {found.path} of the result"
         for step in trial.steps:
             for found in trial.report(step.kept, target, trial.tail()).errors:
                 yield f"for {target}: {found.rule} at {found.path} of the result"
@@ -50,8 +53,14 @@ def _valid(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT001 - as in 
 
 
 def _no_violation_codes(trial: Trial, value: list[str]) -> Iterator[str]:
-    for step in trial.steps:
-        report = trial.report(step.kept, trial.profile, trial.tail())
+    strange = [code for code in value if code not in CODES]
+    if strange:
+        yield f"the finding codes {strange} are unknown"
+        return
+    reports = [trial.report(step.kept, trial.profile, trial.tail()) for step in trial.steps]
+    if trial.mended is not None:
+        reports.append(trial.report_of(trial.result(), trial.profile, trial.closing()))
+    for report in reports:
         for code in value:
             for found in found_at(report.violations, code, None):
                 yield f"{code}: {found.rule} at {found.path} of the result"

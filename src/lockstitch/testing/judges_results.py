@@ -1,16 +1,19 @@
-"""Judges of results: what the report names, and what the messages that stay say."""
+"""Judges of results: what the report of a trim names, and what the messages that come out say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.formats.base import mapping
-from lockstitch.history import groups, load, plan
+from lockstitch.history import load, plan
 from lockstitch.testing.judges_windows import kept_of
+from lockstitch.testing.pieces import strings
 from lockstitch.transcript import Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from lockstitch.testing.judges_windows import Judge
     from lockstitch.testing.trials import Trial
 
@@ -32,13 +35,6 @@ def _report_dropped_equals_complement(trial: Trial, value: bool) -> Iterator[str
         gone = [at for at in step.before if at not in step.kept]
         if value and step.dropped != gone:
             yield f"step {number}: the report says that {step.dropped} go, {gone} went"
-
-
-def _report_mentions(trial: Trial, value: list[int]) -> Iterator[str]:
-    named = {*trial.steps[0].dropped} if trial.steps else set[int]()
-    named |= {found.index for found in trial.findings()} if trial.op == "validate" else set()
-    if not set(value) <= named:
-        yield f"the report names {sorted(named)}, expected {value} among them"
 
 
 def _report_flags(trial: Trial, value: list[str]) -> Iterator[str]:
@@ -65,51 +61,35 @@ def _store_unchanged(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT00
 # --- what the result says ------------------------------------------------------------------------
 
 
-def _strings(value: Any) -> Iterator[str]:
-    todo = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, Mapping):
-            todo.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            todo.extend(item)
-
-
-def _results(trial: Trial) -> list[Any]:
-    return [trial.natives[at] for at in kept_of(trial)]
-
-
 def _must_preserve_text(trial: Trial, value: list[str]) -> Iterator[str]:
-    said = list(_strings(_results(trial)))
+    said = list(strings(trial.result()))
     for text in value:
         if not any(text in one for one in said):
             yield f"{text!r} is lost"
 
 
 def _must_not_contain(trial: Trial, value: list[str]) -> Iterator[str]:
+    written = json.dumps(trial.result(), ensure_ascii=False, default=str)
     for text in value:
-        if any(text in one for one in _strings(_results(trial))):
+        if text in written or any(text in one for one in strings(trial.result())):
             yield f"{text!r} is still there"
 
 
 def _must_contain_json_string(trial: Trial, value: list[str]) -> Iterator[str]:
-    said = set(_strings(_results(trial)))
+    said = set(strings(trial.result()))
     for text in value:
         if text not in said:
             yield f"the string {text!r} is lost"
 
 
 def _result_length(trial: Trial, value: int) -> Iterator[str]:
-    if len(kept_of(trial)) != value:
-        yield f"{len(kept_of(trial))} messages, expected {value}"
+    if len(trial.result()) != value:
+        yield f"{len(trial.result())} messages, expected {value}"
 
 
 def _roles_of(trial: Trial) -> list[str]:
     return [
-        str(mapping(native).get("role") or mapping(native).get("type"))
-        for native in _results(trial)
+        str(mapping(native).get("role") or mapping(native).get("type")) for native in trial.result()
     ]
 
 
@@ -134,13 +114,15 @@ def _first_role(trial: Trial, value: str) -> Iterator[str]:
 
 
 def _parts(trial: Trial) -> Iterator[Any]:
-    for message in load(trial.source(kept_of(trial)), format=trial.format):
+    for message in load(trial.as_source(trial.result()), format=trial.format):
         yield from message.parts
 
 
 def _no_empty_text(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT001 - as in a case
     blank = [
-        part for part in _parts(trial) if isinstance(part, Text) and not (part.text or "").strip()
+        part
+        for part in _parts(trial)
+        if isinstance(part, Text) and part.text is not None and not part.text.strip()
     ]
     if value and blank:
         yield "the result holds blank text"
@@ -159,25 +141,6 @@ def _counted(trial: Trial, kind: type, value: Mapping[str, int]) -> Iterator[str
     for one, times in value.items():
         if ids.count(one) != times:
             yield f"{one} is there {ids.count(one)} times, expected {times}"
-
-
-def _pair_kept(trial: Trial, value: list[str]) -> Iterator[str]:
-    kept = kept_of(trial)
-    ids = {
-        part.id: unit.members
-        for unit in groups(trial.source(kept), format=trial.format, profile=trial.profile)
-        for at in unit.members
-        for part in load(trial.source([kept[at]]), format=trial.format).message(0).parts
-        if isinstance(part, ToolResult) and unit.calls
-    }
-    for one in value:
-        if one not in ids:
-            yield f"the call {one} and its result are not both there"
-
-
-def _synthetic_results_for(trial: Trial, value: list[str]) -> Iterator[str]:
-    if value:
-        yield f"no result was made for {value}"
 
 
 def _idempotent(trial: Trial, value: bool) -> Iterator[str]:  # noqa: FBT001 - as in a case
@@ -200,16 +163,13 @@ JUDGES_OF_RESULTS: Final[dict[str, Judge]] = {
     "must_preserve_text": _must_preserve_text,
     "never_silent": _report_dropped_equals_complement,
     "no_empty_text": _no_empty_text,
-    "pair_kept": _pair_kept,
     "report_dropped": _report_dropped,
     "report_dropped_equals_complement": _report_dropped_equals_complement,
     "report_dropped_includes": _report_dropped_includes,
     "report_flags": _report_flags,
-    "report_mentions": _report_mentions,
     "result_count_for_id": _result_count_for_id,
     "result_length": _result_length,
     "roles": _roles,
     "roles_one_of": _roles_one_of,
     "store_unchanged": _store_unchanged,
-    "synthetic_results_for": _synthetic_results_for,
 }

@@ -77,7 +77,8 @@ def _items(step: Step) -> Iterator[dict[str, Any]]:
     elif isinstance(step, Say):
         yield from _reasoning(step.thought)
         text = {"type": "output_text", "text": step.text, "annotations": []}
-        yield {"type": "message", "id": "", "role": "assistant", "content": [text]}
+        item: dict[str, Any] = {"type": "message", "id": "", "role": "assistant"}
+        yield {**item, "content": [text], "status": "completed"}
     elif isinstance(step, Think):
         yield from _reasoning(step.text)
     elif isinstance(step, Calls):

@@ -1,15 +1,16 @@
 """Trials: one case carried out, and everything that expectations ask about it.
 
 Knows: how a case says what is done to which input (`trim`, with steps that append to the window,
-and `validate`), and which of it this release can do. Must not know what was expected.
+`validate` and `repair`), and which of it this release can do. Must not know what was expected.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from lockstitch.accepting import check
+from lockstitch.accepting import check, repair
 from lockstitch.errors import LockstitchError
 from lockstitch.formats import FORMATS
 from lockstitch.grouping import OPEN, Group
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lockstitch.plan import Plan
+    from lockstitch.rules.repair import Repair
     from lockstitch.rules.report import Report, Violation
 
 __all__ = ["Step", "Trial", "Unsupported"]
@@ -33,7 +35,15 @@ _TRIM_KEYS: Final = frozenset(
     {"op", "by", "limit", "sizes", "fixed_overhead", "reserve", "trim_to", "then", "then_sizes"}
     | {"pins", "cut", "floor", "on_overflow", "profile", "target", "note"}
 )
-_VALIDATE_KEYS: Final = frozenset({"op", "target", "tail", "note"})
+_VALIDATE_KEYS: Final = frozenset({"op", "target", "profile", "tail", "note"})
+# What says how `repair` is called rather than what it is told.
+_REPAIR_KEYS: Final = frozenset({"op", "target", "profile", "note"})
+_REPAIR_OPTIONS: Final = frozenset(inspect.signature(repair).parameters) - {"source", "format"}
+_KNOWN: Final = {
+    "trim": _TRIM_KEYS,
+    "validate": _VALIDATE_KEYS,
+    "repair": _REPAIR_KEYS | _REPAIR_OPTIONS,
+}
 
 
 class Unsupported(Exception):
@@ -76,12 +86,11 @@ class Trial:
         self.format: str = case["format"]
         self.operation: Mapping[str, Any] = case["operation"]
         self.op: str = self.operation["op"]
-        if self.op not in {"trim", "validate"}:
+        if self.op not in _KNOWN:
             raise Unsupported(f"the operation {self.op} is not in this release")
         if self.format not in FORMATS:
             raise Unsupported(f"the format {self.format} is not in this release")
-        known = _TRIM_KEYS if self.op == "trim" else _VALIDATE_KEYS
-        strange = sorted(self.operation.keys() - known)
+        strange = sorted(self.operation.keys() - _KNOWN[self.op])
         if strange:
             raise Unsupported(f"{self.op} has no option {', '.join(strange)} in this release")
         body: Mapping[str, Any] = case["input"]
@@ -92,19 +101,17 @@ class Trial:
         self._before = copy.deepcopy(self.natives)
         self.sizes: list[int] | None = None
         self.steps: list[Step] = []
+        self.mended: Repair | None = None
         self.error: Exception | None = None
         self.profile = self._profile()
-        if self.op == "trim":
-            self._trim()
-        else:
-            self._validate()
+        {"trim": self._trim, "validate": self._validate, "repair": self._repair}[self.op]()
 
     # --- what was asked --------------------------------------------------------------------------
 
     def _profile(self) -> str:
         """Return the acceptance rules that the operation is for."""
         named = self.operation.get("target") or self.operation.get("profile")
-        if named is None and self.op == "trim":
+        if named is None and self.op != "validate":
             expected: Mapping[str, Any] = self.case.get("expected", {})
             # What must be accepted is stated beside the result, or under `if_returned`.
             for place in (expected, expected.get("if_returned") or {}):
@@ -119,16 +126,26 @@ class Trial:
     def source(self, positions: Sequence[int] | None = None) -> Any:
         """Return the input, or some of its messages, as a caller would hand it over."""
         at = range(self.count) if positions is None else positions
-        natives = [self.natives[position] for position in at]
-        return {**self.context, self.key: natives} if self.context else natives
+        return self.as_source([self.natives[position] for position in at])
 
     # --- carrying it out -------------------------------------------------------------------------
 
     def _validate(self) -> None:
         try:
-            self.report(None, self.profile, self.operation.get("tail", "closed"))
+            self.report(None, self.profile, self.closing())
         except (LockstitchError, TypeError, ValueError) as error:
             self.error = error
+
+    def _repair(self) -> None:
+        try:
+            self.mended = self.repaired(self.source())
+        except (LockstitchError, TypeError, ValueError) as error:
+            self.error = error
+
+    def repaired(self, source: Any) -> Repair:
+        """Mend a history as the case asks for it."""
+        told = {key: self.operation[key] for key in self.operation.keys() - _REPAIR_KEYS}
+        return repair(source, profile=self.profile, format=self.format, **told)
 
     def _trim(self) -> None:
         op = self.operation
@@ -188,15 +205,38 @@ class Trial:
 
     # --- what expectations ask -------------------------------------------------------------------
 
+    def result(self) -> list[Any]:
+        """Return the messages of the outcome: mended, kept by the first trim, or as given."""
+        if self.mended is not None:
+            held = self.mended.messages
+            return list(held[self.key] if self.context else held)
+        kept = self.steps[0].kept if self.steps else range(self.count)
+        return [self.natives[at] for at in kept]
+
+    def as_source(self, natives: Sequence[Any]) -> Any:
+        """Return messages as a caller would hand them over, in the request of the case."""
+        return {**self.context, self.key: list(natives)} if self.context else list(natives)
+
+    def report_of(self, natives: Sequence[Any], profile: str, tail: Tail) -> Report:
+        """Check some messages in the request of the case."""
+        return check(self.as_source(natives), profile=profile, tail=tail, format=self.format)
+
     def report(self, positions: Sequence[int] | None, profile: str, tail: Tail) -> Report:
         """Check the input, or some of its messages."""
-        return check(self.source(positions), profile=profile, tail=tail, format=self.format)
+        at = range(self.count) if positions is None else positions
+        return self.report_of([self.natives[position] for position in at], profile, tail)
 
     def findings(self) -> tuple[Violation, ...]:
-        """Return what the operation found: about the input, or about the window."""
+        """Return what the operation found: about the input, the window, or the mended history."""
+        if self.mended is not None:
+            return self.report_of(self.result(), self.profile, self.closing()).violations
         if self.op == "validate":
-            return self.report(None, self.profile, self.operation.get("tail", "closed")).violations
+            return self.report(None, self.profile, self.closing()).violations
         return self.report(self.steps[0].kept, self.profile, self.tail()).violations
+
+    def closing(self) -> Tail:
+        """Tell whether the model is about to be called: as the case says, else it is."""
+        return "open" if self.operation.get("tail") == "open" else "closed"
 
     def tail(self) -> Tail:
         """Tell whether tools still run at the end of the input: then its last calls may be open."""

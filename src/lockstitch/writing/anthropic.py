@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lockstitch.formats.base import mapping
 from lockstitch.transcript import ToolCall, ToolResult
-from lockstitch.writing.base import Fields, Writer, edited
+from lockstitch.writing.base import Fields, Writer, edited, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from lockstitch.transcript import Part
 
 __all__ = ["WRITER"]
+
+# What a result may hold that a user message may hold as well; a `tool_reference` may not.
+_SHARED = frozenset({"text", "image", "document", "search_result"})
 
 
 class AnthropicWriter(Writer):
@@ -44,14 +48,22 @@ class AnthropicWriter(Writer):
         return edited(fields, f"{part.path}.input", arguments)
 
     def quoted(self, note: str, content: Any) -> list[Any]:
-        """Quote a result: what it holds may stand in a user message as it is."""
+        """Quote a result: what a user message may hold as well stays as it is."""
         if isinstance(content, (list, tuple)):
-            return [self.text(note), *self.content_blocks(content)]
+            blocks = self.content_blocks(content)
+            return [
+                self.text(note),
+                *(one if _shared(one) else self.text(text_of(one)) for one in blocks),
+            ]
         return super().quoted(note, content)
 
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
         """Give a result another content."""
         return edited(fields, f"{part.path}.content", content)
+
+
+def _shared(block: Any) -> bool:
+    return mapping(block).get("type") in _SHARED
 
 
 WRITER = AnthropicWriter()
