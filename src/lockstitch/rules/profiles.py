@@ -34,6 +34,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         parted: the sides (`user`, `assistant`) of which a cut must not put two turns beside each
             other that something parted: two user turns, two turns of the model.
         end: `user` where the last message must be a user's or a result, else `any`.
+        current_turn: more is demanded behind the newest user message than before it, so that a cut
+            must not take it from between the two.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     ids: IdShape = FREE
     parted: tuple[str, ...] = ()
     end: str = "any"
+    current_turn: bool = False
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -74,9 +77,10 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Gemini generateContent",
             start="user",
             adjacency="run",
-            # Two user contents are joined; a call must come directly after a user turn or a response.
+            # User contents are joined; a call must come right behind a user turn or a response.
             parted=("assistant",),
             end="user",
+            current_turn=True,
         ),
         Profile(
             name="bedrock",

@@ -50,11 +50,16 @@ def bridge_floor(window: Window) -> int | None:
 def _missing(window: Window) -> int | None:
     """Return the position that must be kept for the first bad hole of the floor."""
     last = -1
+    newest = _newest_user(window)
     for position in _spoken(window):
+        if position < newest and not window.is_kept(newest):
+            return newest
         if last >= 0 and _clash(window, last, position):
             after = _next(window, last, 1)
             other = _side(window, after) != _side(window, last)
-            return after if other and _side(window, last) == ASSISTANT else _next(window, position, -1)
+            return (
+                after if other and _side(window, last) == ASSISTANT else _next(window, position, -1)
+            )
         last = position
     if last >= 0 and _side(window, last) == ASSISTANT and _ends_with_user(window):
         after = _next(window, last, 1)
@@ -84,9 +89,20 @@ def part_sides(window: Window) -> None:
     profile = window.request.profile
     if not profile.parted and profile.end == "any":
         return
+    _let_turn_go(window)
     while not _parted(window):
         # A group that went stood at another place too: look at all of it again.
         pass
+
+
+def _let_turn_go(window: Window) -> None:
+    """Where the newest user message does not stay, let go what stands before it."""
+    newest = _newest_user(window)
+    if newest < window.start or window.is_kept(newest):
+        return
+    for unit, first in enumerate(window.units.firsts):
+        if first < newest and _recent(window, unit):
+            window.let_go(unit, "start")
 
 
 def _parted(window: Window) -> bool:
@@ -161,12 +177,20 @@ def _clash(window: Window, last: int, position: int) -> bool:
     return not (alike and _facts(window, before).calls == _facts(window, last).calls)
 
 
+def _newest_user(window: Window) -> int:
+    """Return the position of the newest user message where a cut must spare it, else -1."""
+    if not window.request.profile.current_turn:
+        return -1
+    position = window.count - 1
+    while position >= 0 and window.role(position) != USER:
+        position -= 1
+    return position
+
+
 def _starts_with_user(window: Window) -> bool:
     head = window.head
     return (
-        window.request.profile.start == "user"
-        and head < window.count
-        and window.role(head) == USER
+        window.request.profile.start == "user" and head < window.count and window.role(head) == USER
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 
 # A late or an early result is found at the result and names the call in `related`: to a checker
 # that knows positions alone it is an orphan there and an unanswered call here.
-_APART: Final = ("displaced_result", "result_before_call", "response_before_call")
+_APART: Final = ("displaced_result", "result_before_call", "response_astray")
 
 CODES: Final[dict[str, tuple[str, ...]]] = {
     "bad-tool-name": ("bad_tool_name",),

@@ -13,9 +13,7 @@ from lockstitch.rules.rule import ANSWER, HOME, Rule
 
 __all__ = ["BEDROCK"]
 
-_MISSING = (
-    "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…"
-)
+_MISSING = "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…"
 _EXCEEDS = (
     "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of "
     "previous turn."

@@ -74,14 +74,15 @@ GEMINI: Final = (
         repairs=("move",),
     ),
     Rule(
-        id="ge-response-early",
+        id="ge-response-astray",
         profiles=("gemini",),
-        title="a response does not come before its call",
-        statement="A response answers a call of the turn before it, never a later one.",
+        title="a response stands at its call",
+        statement="A response answers a call of the turn before it: not one further back, nor a later "
+        "one.",
         error=_RESPONSE_TURN,
         status="issue",
         source="langchain-ai/langchain issue 27799",
-        check="response_before_call",
+        check="response_astray",
         repairs=("move",),
     ),
     Rule(

@@ -65,7 +65,7 @@ CHECKS: Final[dict[str, Check]] = {
     "ends_with_model": gemini.ends_with_model,
     "part_without_data": gemini.part_without_data,
     "parts_empty": gemini.parts_empty,
-    "response_before_call": gemini.response_before_call,
+    "response_astray": gemini.response_astray,
     "response_count": gemini.response_count,
     "response_name": gemini.response_name,
     "signature_corrupt": gemini.signature_corrupt,

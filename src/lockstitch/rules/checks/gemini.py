@@ -13,7 +13,7 @@ from binascii import Error as NotBase64
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, TOOL, USER
+from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, USER
 from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
 from lockstitch.transcript import Opaque, Text, ToolCall, ToolResult
@@ -22,6 +22,7 @@ from lockstitch.writing import inside
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lockstitch.facts import Link
     from lockstitch.pairing import Occurrence
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
     "ends_with_model",
     "part_without_data",
     "parts_empty",
-    "response_before_call",
+    "response_astray",
     "response_count",
     "response_name",
     "signature_corrupt",
@@ -105,12 +106,10 @@ def _speaks(role: str) -> bool:
 
 def strange_role(view: View) -> Iterator[Finding]:
     """Find contents under a role other than user and model."""
-    for index, fact in enumerate(view.facts):
-        # The facts of a message name its role where that is one of the two.
-        if fact.role == ASSISTANT or fact.role in {USER, TOOL, SYSTEM, OTHER}:
-            role = mapping(view.transcript.natives[index]).get("role")
-            if role is not None and role not in _ROLES:
-                yield Finding(index, f"the role {role} is not user or model: write it so", "role")
+    for index, native in enumerate(view.transcript.natives):
+        role = mapping(native).get("role")
+        if role is not None and role not in _ROLES:
+            yield Finding(index, f"the role {role} is not user or model: write it so", "role")
 
 
 # --- calls and responses --------------------------------------------------------------------------
@@ -142,7 +141,7 @@ def response_count(view: View) -> Iterator[Finding]:
                 view.place(call.message, call.ordinal),
                 maybe=id(call) not in due,
             )
-        elif call.answer != first and view.near(call, call.answer):
+        elif call.answer != first and view.transcript.format.joins:
             yield Finding(
                 call.answer,
                 "the responses to one turn of calls stand in several contents: merge them",
@@ -163,25 +162,38 @@ def dangling_call(view: View) -> Iterator[Finding]:
             )
 
 
-def response_before_call(view: View) -> Iterator[Finding]:
-    """Find responses whose call comes later and is not answered otherwise, by id or by name."""
-    waiting: dict[tuple[str | None, str | None], int] = {}
+def response_astray(view: View) -> Iterator[Finding]:
+    """Find responses that answer nothing where they stand, and whose call waits elsewhere.
+
+    A response without an id goes to a call of its name: the nearest before it, else the next.
+    """
+    waiting: dict[tuple[str | None, str | None], list[Occurrence]] = {}
     for call in _client_calls(view):
         if call.answer < 0:
-            name = None if call.link.id is not None else call.link.name
-            waiting[call.link.id, name] = call.message
+            waiting.setdefault(_asked(call.link), []).append(call)
     for tie in view.results():
-        if tie.call is not None:
+        open_calls = waiting.get(_asked(tie.link)) if tie.call is None else None
+        if not open_calls:
             continue
-        name = None if tie.link.id is not None else tie.link.name
-        later = waiting.get((tie.link.id, name), -1)
-        if later > tie.message and (tie.link.id or name):
-            yield Finding(
-                tie.message,
-                f"the response {tie.link.id or name} stands before its call: move it after",
-                view.place(tie.message, tie.ordinal),
-                (later,),
-            )
+        call = _nearest(open_calls, tie.message)
+        open_calls.remove(call)
+        yield Finding(
+            tie.message,
+            f"the response {tie.link.id or tie.link.name} stands apart from its call: move it",
+            view.place(tie.message, tie.ordinal),
+            (call.message,),
+        )
+
+
+def _asked(link: Link) -> tuple[str | None, str | None]:
+    return link.id, None if link.id is not None else link.name
+
+
+def _nearest(calls: list[Occurrence], position: int) -> Occurrence:
+    """Return the first call of the nearest run before a position, else the first behind it."""
+    before = [call.run for call in calls if call.message < position]
+    run = before[-1] if before else calls[0].run
+    return next(call for call in calls if call.run == run)
 
 
 def response_name(view: View) -> Iterator[Finding]:
@@ -299,11 +311,9 @@ def _issued(view: View) -> dict[tuple[str | None, str | None, str], list[Any]]:
     """Return the signatures of every call in the record."""
     found: dict[tuple[str | None, str | None, str], list[Any]] = {}
     record = view.record
-    for index in range(len(record) if record is not None else 0):
-        assert record is not None
-        if not record.facts_at(index).calls:
-            continue
-        native = record.natives[index]
+    if record is None:
+        return found
+    for native in record.natives:
         for part in record.format.parts(native):
             if isinstance(part, ToolCall):
                 found.setdefault(_named(part), []).append(signature_of(native, part.path))

@@ -41,7 +41,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "strange_role": {"move": turns.lift_instructions, "replace": turns.write_role},
     "system_in_list": {"move": order.lift_system},
     "result_before_call": {"move": links.move_home},
-    "response_before_call": {"move": links.move_home},
+    "response_astray": {"move": links.move_home},
     "displaced_result": {"move": links.move_home},
     "duplicate_result": {"merge": links.merge_results, "drop": links.drop_part},
     "repeated_id_in_turn": {"rename": links.rename_repeated},

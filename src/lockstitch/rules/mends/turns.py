@@ -1,4 +1,4 @@
-"""Mends of strict turns: results at once, signatures of calls, roles and names as a target has them.
+"""Mends of strict turns: results at once, signatures, and roles and names as a target has them.
 
 Each takes a draft and a breach, changes the draft and accounts for it, or returns False where it
 cannot help. Must not know: which rule calls for which mend (`mends`).
@@ -68,9 +68,7 @@ def gather_result(draft: Draft, breach: Breach) -> bool:
         home = draft.put_result(breach.entry, draft.take_result(holder, path))
         breach.entry.touched = True
         message = "the result was merged into the message that answers its call"
-        draft.note(
-            "merge", breach.rule.id, holder, message, path, before=before, after=home.native
-        )
+        draft.note("merge", breach.rule.id, holder, message, path, before=before, after=home.native)
         return True
     return False
 
@@ -148,9 +146,7 @@ def _sign(draft: Draft, breach: Breach, call: ToolCall, signature: Any) -> None:
     draft.rewrite(breach.entry, edited(fields, call.path, {**held, key: signature}))
 
 
-def _note(
-    draft: Draft, breach: Breach, kind: str, message: str, part: Part, **values: Any
-) -> None:
+def _note(draft: Draft, breach: Breach, kind: str, message: str, part: Part, **values: Any) -> None:
     draft.note(kind, breach.rule.id, breach.entry, message, part.path, **values)
     # Other calls of the message may be next; their paths hold.
     breach.entry.touched = False
