@@ -51,16 +51,14 @@ def _missing(window: Window) -> int | None:
     """Return the position that must be kept for the first bad hole of the floor."""
     last = -1
     newest = _newest_user(window)
-    for position in _spoken(window):
-        if position < newest and not window.is_kept(newest):
+    for first, following in _spoken(window):
+        if first < newest and not window.is_kept(newest):
             return newest
-        if last >= 0 and _clash(window, last, position):
+        if last >= 0 and _clash(window, last, first):
             after = _next(window, last, 1)
-            other = _side(window, after) != _side(window, last)
-            return (
-                after if other and _side(window, last) == ASSISTANT else _next(window, position, -1)
-            )
-        last = position
+            model = _side(window, last) == ASSISTANT != _side(window, after)
+            return after if model else _next(window, first, -1)
+        last = following
     if last >= 0 and _side(window, last) == ASSISTANT and _ends_with_user(window):
         after = _next(window, last, 1)
         while _side(window, after) == ASSISTANT:
@@ -69,16 +67,26 @@ def _missing(window: Window) -> int | None:
     return None
 
 
-def _spoken(window: Window) -> Iterator[int]:
-    """Yield the kept positions at which a side speaks, in order."""
+def _spoken(window: Window) -> Iterator[tuple[int, int]]:
+    """Yield where a side first and last speaks in each kept stretch without a hole."""
+    for start, stop in _stretches(window):
+        first = next((at for at in range(start, stop) if _side(window, at)), None)
+        if first is not None:
+            yield first, _next(window, stop, -1)
+
+
+def _stretches(window: Window) -> Iterator[tuple[int, int]]:
     for position in sorted(window.early):
-        if _side(window, position):
-            yield position
-    for start, stop, unit in window.units.pieces():
-        if window.why[unit] in KEPT:
-            for position in range(start, stop):
-                if _side(window, position):
-                    yield position
+        yield position, position + 1
+    begin = -1
+    for start, reason in window.units.along(window.why):
+        if reason in KEPT:
+            begin = start if begin < 0 else begin
+        elif begin >= 0:
+            yield begin, start
+            begin = -1
+    if begin >= 0:
+        yield begin, window.count
 
 
 # --- what was kept because it fits ----------------------------------------------------------------
@@ -90,6 +98,8 @@ def part_sides(window: Window) -> None:
     if not profile.parted and profile.end == "any":
         return
     _let_turn_go(window)
+    if _settled(window):
+        return
     while not _parted(window):
         # A group that went stood at another place too: look at all of it again.
         pass
@@ -103,6 +113,20 @@ def _let_turn_go(window: Window) -> None:
     for unit, first in enumerate(window.units.firsts):
         if first < newest and _recent(window, unit):
             window.let_go(unit, "start")
+
+
+def _settled(window: Window) -> bool:
+    """Whether every hole is legal, which is nearly always so, and cheap to see."""
+    last = -1
+    for first, following in _spoken(window):
+        if last < 0:
+            legal = window.role(first) == USER or not _starts_with_user(window)
+        else:
+            legal = not _clash(window, last, first)
+        if not legal:
+            return False
+        last = following
+    return last < 0 or _side(window, last) == USER or not _ends_with_user(window)
 
 
 def _parted(window: Window) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import content, links, order, turns
+from lockstitch.rules.mends import content, links, media, order, turns
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -84,11 +84,11 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "part_without_data": {"drop": links.drop_part},
     "blank_block": {"drop": turns.drop_blank, "replace": content.fill},
     "error_result_empty": {"replace": turns.say_error},
-    "video_block": {"demote": turns.stub},
-    "s3_in_result": {"move": turns.put_beside},
-    "s3_source": {"demote": turns.stub},
-    "too_many_documents": {"demote": turns.stub},
-    "duplicate_document": {"rename": turns.rename_document},
+    "video_block": {"demote": media.stub},
+    "s3_in_result": {"move": media.put_beside},
+    "s3_source": {"demote": media.stub},
+    "too_many_documents": {"demote": media.stub},
+    "duplicate_document": {"rename": media.rename_document},
     "equal_neighbours": {"merge": order.merge_neighbours},
     "call_after_model_text": {"merge": order.merge_neighbours},
     "text_beside_call": {"drop": links.drop_part},

@@ -32,19 +32,13 @@ __all__ = [
     "gather_result",
     "lift_instructions",
     "name_response",
-    "put_beside",
-    "rename_document",
     "say_error",
-    "stub",
     "trim_end",
     "write_role",
 ]
 
 BYPASS: Final = b64encode(b"skip_thought_signature_validator").decode()
 """What Google documents for calls whose signature is gone."""
-ATTACHED: Final = "[The attachment stands beside this result.]"
-"""What a result says whose attachment was moved out of it."""
-
 _SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
@@ -250,74 +244,4 @@ def fold_into_result(draft: Draft, breach: Breach) -> bool:
     draft.take_out(breach.entry, [part.path])
     message = "the text was moved into the result beside it"
     draft.note("move", breach.rule.id, breach.entry, message, part.path, before=before)
-    return True
-
-
-# --- documents and media --------------------------------------------------------------------------
-
-
-def _kind(block: Any) -> str:
-    return str(next(iter(mapping(block))))
-
-
-def rename_document(draft: Draft, breach: Breach) -> bool:
-    """Give a document a name that no other has."""
-    path = breach.finding.path
-    fields = draft.fields(breach.entry)
-    document = mapping(inside(fields, path))["document"]
-    name = str(mapping(document)["name"])
-    taken = {one for entry in draft.entries for one in _document_names(entry.native)}
-    number = 2
-    while f"{name}-{number}" in taken:
-        number += 1
-    new = f"{name}-{number}"
-    draft.rewrite(breach.entry, edited(fields, f"{path}.document.name", new))
-    breach.entry.touched = False
-    message = f"the document {name} was renamed to {new}"
-    draft.note("rename", breach.rule.id, breach.entry, message, path, before=name, after=new)
-    return True
-
-
-def _document_names(native: Any) -> list[str]:
-    """Return the names of the documents of a message, those inside results too."""
-    found: list[str] = []
-    todo: list[Any] = list(mapping(native).get("content") or ())
-    while todo:
-        block = todo.pop()
-        fields = mapping(block) if not isinstance(block, str) else {}
-        if fields.get("document"):
-            found.append(str(mapping(fields["document"]).get("name")))
-        if fields.get("toolResult"):
-            todo.extend(mapping(fields["toolResult"]).get("content") or ())
-    return found
-
-
-def stub(draft: Draft, breach: Breach) -> bool:
-    """Put a note in the place of an attachment."""
-    path = breach.finding.path
-    fields = draft.fields(breach.entry)
-    before = inside(fields, path)
-    kind = _kind(before)
-    name = mapping(mapping(before)[kind]).get("name")
-    note = f"[{kind} {name} is not shown.]" if name else f"[{kind} is not shown.]"
-    draft.rewrite(breach.entry, edited(fields, path, draft.writer.text(note)))
-    breach.entry.touched = False
-    message = f"a note was put in the place of the {kind}: {breach.finding.message}"
-    draft.note("demote", breach.rule.id, breach.entry, message, path, before=before, after=note)
-    return True
-
-
-def put_beside(draft: Draft, breach: Breach) -> bool:
-    """Move an attachment out of a result, to the end of the message."""
-    path = breach.finding.path
-    outer, _, _ = path.partition(".toolResult.")
-    fields = draft.fields(breach.entry)
-    block = inside(fields, path)
-    fields = edited(fields, path, draft.writer.text(ATTACHED))
-    blocks = [*draft.writer.blocks(fields), block]
-    draft.rewrite(breach.entry, draft.writer.with_blocks(fields, blocks))
-    # Blocks were only put behind the others: the paths of other breaches hold.
-    breach.entry.touched = False
-    message = f"the {_kind(block)} was moved out of the result at {outer}, to stand beside it"
-    draft.note("move", breach.rule.id, breach.entry, message, path, before=block)
     return True
