@@ -143,10 +143,8 @@ class Window:
         wanted = self._pins()
         if wanted is None and self.request.floor:
             wanted = self._floor()
-        if wanted is None and self.request.profile.start == "user":
-            wanted = self._lead_the_floor()
         if wanted is None:
-            wanted = bridge_floor(self)
+            wanted = self._settle_the_floor()
         if wanted is not None:
             return wanted
         over = self.budget.over()
@@ -268,6 +266,19 @@ class Window:
             return self.start - 1 if self.start else None
         self.keep_unit(newest, "newest")
         return None
+
+    def _settle_the_floor(self) -> int | None:
+        """Keep what makes what must stay a legal window, as far as that can be had."""
+        while True:
+            if self.request.profile.start == "user":
+                wanted = self._lead_the_floor()
+                if wanted is not None:
+                    return wanted
+            first = self.first
+            wanted = bridge_floor(self)
+            # A group that bridges a hole may begin before everything else.
+            if wanted is not None or self.first == first:
+                return wanted
 
     def _lead_the_floor(self) -> int | None:
         """Where the window must start with a user message, make what must stay start with one."""
