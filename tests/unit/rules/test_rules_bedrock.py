@@ -1,4 +1,4 @@
-"""The rules of Bedrock Converse: each refused history is flagged, and mended with the least loss."""
+"""The rules of Bedrock Converse: each refused history is flagged, and mended with least loss."""
 
 import json
 
@@ -6,10 +6,19 @@ import msgspec
 import pytest
 
 import lockstitch as ls
+from lockstitch.rules.breach import Breach
+from lockstitch.rules.catalog import RULES
+from lockstitch.rules.check import view_of
+from lockstitch.rules.draft import Draft
+from lockstitch.rules.mends import content, turns
 from lockstitch.rules.models import known_of
+from lockstitch.rules.profiles import get_profile
+from lockstitch.rules.record import Record
+from lockstitch.rules.view import Finding
 from lockstitch.testing.breakages import BREAKAGES
 from lockstitch.testing.render_turns import render_turns
 from lockstitch.testing.steps import Calls, Result, Say, User
+from lockstitch.writing import writer_for
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 NOVA = "us.amazon.nova-2-lite-v1:0"
@@ -248,6 +257,65 @@ def test_raw_messages_stay_raw():
     natives = [msgspec.Raw(json.dumps(one).encode()) for one in (GO, ON)]
     (merged,) = ls.repair(natives, **OPTIONS).messages
     assert json.loads(bytes(merged)) == told(text(), text("q2"))
+
+
+ODD = [
+    {"role": "narrator", "content": [text(" ")]},
+    {"role": "narrator", "content": []},
+    {"role": "user", "content": "plain text"},
+    told(text(), {"toolResult": {"toolUseId": "x", "content": None}}),
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_message_of_no_known_shape_is_looked_at_and_never_raises(odd):
+    report = ls.check([GO, A, odd], **OPTIONS)
+    orphaned = {"br-result-exceeds", "br-mixed-user", "br-claude-result-first"}
+    assert {found.rule for found in report.violations} <= orphaned
+    ls.repair([GO, A, odd], **OPTIONS)
+
+
+def test_a_system_message_between_a_call_and_its_result_is_lifted_out():
+    parted = [GO, CALL, {"role": "system", "content": [text("s")]}, RESULT]
+    rules = {found.rule for found in ls.check(parted, **OPTIONS).errors}
+    assert rules == {"br-system-role", "br-result-late"}
+    assert ls.repair(parted, **OPTIONS).messages == [GO, CALL, RESULT]
+
+
+def test_each_result_is_gathered_by_its_own_call():
+    apart = [GO, said(use("a"), use("b"), use("c")), told(gave("a")), told(gave("c"), gave("b"))]
+    repaired = ls.repair(apart, allow={"merge"}, **OPTIONS)
+    assert repaired.remaining == ()
+    assert len(repaired.messages) == 3
+
+
+MENDS_OF_PARTS = [
+    content.shorten_name,
+    turns.bring_back_signature,
+    turns.bypass_signature,
+    turns.name_response,
+    turns.say_error,
+    turns.trim_end,
+    turns.fold_into_result,
+    turns.gather_result,
+]
+
+
+@pytest.mark.parametrize("mend", MENDS_OF_PARTS)
+@pytest.mark.parametrize("related", [(), (0,)])
+def test_a_mend_of_a_part_leaves_a_message_without_that_part_alone(mend, related):
+    transcript = ls.load([GO, CALL, RESULT], format="bedrock")
+    profile = get_profile("bedrock")
+    draft = Draft(transcript, writer_for("bedrock"), profile)
+    breach = Breach(
+        rule=RULES["br-alternate"],
+        finding=Finding(0, "nothing", "content[9]", related),
+        view=view_of(transcript, profile, tail="open"),
+        entries=draft.begin(),
+        record=Record(transcript),
+    )
+    assert not mend(draft, breach)
+    assert draft.changes == []
 
 
 # --- the six ways in which histories break --------------------------------------------------------

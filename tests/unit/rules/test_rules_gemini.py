@@ -227,6 +227,18 @@ def test_contents_of_a_system_part_alone_are_nothing_to_answer():
     assert [found.rule for found in report.errors] == ["ge-contents-empty"]
 
 
+def test_code_that_the_provider_runs_needs_no_name():
+    code = {"executableCode": {"code": "1", "language": "PYTHON"}}
+    outcome = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
+    assert not ls.check([GO, said(code, outcome, text("a")), ON], **OPTIONS).violations
+
+
+def test_a_row_that_no_model_sees_is_passed_over():
+    row = {"role": "narrator", "parts": [text("")]}
+    rules = {found.rule for found in ls.check([GO, row, A, ON], **OPTIONS).violations}
+    assert rules == {"ge-role"}
+
+
 # --- the six ways in which histories break --------------------------------------------------------
 
 SIX = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, USER
@@ -20,7 +19,7 @@ from lockstitch.transcript import Opaque, Text, ToolCall, ToolResult
 from lockstitch.writing import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lockstitch.facts import Link
     from lockstitch.pairing import Occurrence
@@ -243,9 +242,7 @@ def part_without_data(view: View) -> Iterator[Finding]:
 
 def signature_of(native: Any, path: str) -> Any:
     """Return the thought signature of a part, `None` where it has none."""
-    part: Any = inside(mapping(native), path)
-    if not isinstance(part, Mapping):
-        part = mapping(part)
+    part = mapping(inside(mapping(native), path))
     return part.get(_SIGNATURE[0]) or part.get(_SIGNATURE[1])
 
 
