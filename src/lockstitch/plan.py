@@ -45,6 +45,7 @@ KEPT: Final[dict[str, str]] = {
     "pinned": "pinned by the caller",
     "task": "the newest user message stays",
     "lead": "the user message that the kept work answers",
+    "between": "stands between two turns of one side that stay",
     "open": "a call that still waits for its result stays",
     "newest": "the newest complete group stays",
     "recent": "fits into the limit",
@@ -57,6 +58,7 @@ DROPPED: Final[dict[str, str]] = {
     "damaged": "broken before; the window starts behind it",
     "unbound": "thinking alone, valid only behind what went",
     "joined": "a hole would join it to a turn that uses the same id",
+    "neighbour": "a hole would put it beside a turn of its own side",
     "zero": "a limit of 0 keeps nothing",
     "overflow": "the floor does not fit and an empty window was asked for",
 }

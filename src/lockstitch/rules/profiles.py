@@ -31,6 +31,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
         ids: what the id of a call may be.
+        parted: the sides (`user`, `assistant`) of which a cut must not put two turns beside each
+            other that something parted: two user turns, two turns of the model.
+        end: `user` where the last message must be a user's or a result, else `any`.
+        current_turn: more is demanded behind the newest user message than before it, so that a cut
+            must not take it from between the two.
     """
 
     name: str
@@ -40,6 +45,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     whole_response: bool = False
     bound_system: bool = False
     ids: IdShape = FREE
+    parted: tuple[str, ...] = ()
+    end: str = "any"
+    current_turn: bool = False
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -65,6 +73,24 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Anthropic Messages",
             adjacency="run",
             bound_system=True,
+        ),
+        Profile(
+            name="gemini",
+            title="Gemini generateContent",
+            start="user",
+            adjacency="run",
+            # User contents are joined; a call must come right behind a user turn or a response.
+            parted=("assistant",),
+            end="user",
+            current_turn=True,
+        ),
+        Profile(
+            name="bedrock",
+            title="Bedrock Converse",
+            start="user",
+            ids=IdShape("a-zA-Z0-9_.:-", 1, 64),
+            parted=("user", "assistant"),
+            end="user",
         ),
     )
 }

@@ -29,6 +29,7 @@ from lockstitch.rules.profiles import Profile
 from lockstitch.strategies.boundary import prefix_cut
 from lockstitch.strategies.budget import Budget, Measure
 from lockstitch.strategies.seams import part_turns
+from lockstitch.strategies.sides import bridge_floor, part_sides
 from lockstitch.strategies.units import read_units
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
             wanted = window.decide()
         if wanted is None:
             part_turns(window)
+            part_sides(window)
             return window.outcome()
         # Doubling keeps the whole search within twice the cost of its last attempt.
         start = run_start(transcript, max(0, min(wanted, 2 * start - count)))
@@ -141,8 +143,8 @@ class Window:
         wanted = self._pins()
         if wanted is None and self.request.floor:
             wanted = self._floor()
-        if wanted is None and self.request.profile.start == "user":
-            wanted = self._lead_the_floor()
+        if wanted is None:
+            wanted = self._settle_the_floor()
         if wanted is not None:
             return wanted
         over = self.budget.over()
@@ -264,6 +266,19 @@ class Window:
             return self.start - 1 if self.start else None
         self.keep_unit(newest, "newest")
         return None
+
+    def _settle_the_floor(self) -> int | None:
+        """Keep what makes what must stay a legal window, as far as that can be had."""
+        while True:
+            if self.request.profile.start == "user":
+                wanted = self._lead_the_floor()
+                if wanted is not None:
+                    return wanted
+            first = self.first
+            wanted = bridge_floor(self)
+            # A group that bridges a hole may begin before everything else.
+            if wanted is not None or self.first == first:
+                return wanted
 
     def _lead_the_floor(self) -> int | None:
         """Where the window must start with a user message, make what must stay start with one."""

@@ -21,10 +21,10 @@ __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 
 # A late or an early result is found at the result and names the call in `related`: to a checker
 # that knows positions alone it is an orphan there and an unanswered call here.
-_APART: Final = ("displaced_result", "result_before_call")
+_APART: Final = ("displaced_result", "result_before_call", "response_astray")
 
 CODES: Final[dict[str, tuple[str, ...]]] = {
-    "bad-tool-name": ("br-id-pattern",),
+    "bad-tool-name": ("bad_tool_name", "odd_call_name"),
     "dangling-server-call": ("unanswered_server", "unanswered_mcp", "unanswered_shell"),
     "dangling-tool-call": (
         "unanswered_call",
@@ -34,6 +34,9 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "unanswered_computer",
         "unanswered_shell",
         "unanswered_local_shell",
+        "dangling_call",
+        "response_count",
+        "result_not_next",
         *_APART,
         *("ge-dangling-call", "ge-count-equal", "br-result-missing", "mi-count"),
         *("ds-tool-unanswered", "qw-tool-unanswered", "lc-invalid-chat-history"),
@@ -46,16 +49,17 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "empty_text_block",
         "blank_text",
         "null_content",
-        *("ge-parts-empty", "ge-part-data-required", "br-blank-text", "br-empty-content"),
+        "blank_block",
+        "no_blocks",
+        "part_without_data",
+        "parts_empty",
         *("mi-empty-assistant", "gl-empty-assistant", "xa-empty-content"),
     ),
-    "first-not-user": ("first_not_user", "ge-call-after-user", "br-start-user", "mi-start"),
+    "first-not-user": ("first_not_user", "call_leads", "mi-start"),
     "malformed-arguments": ("oc-arguments-string", "qw-arguments-json", "lc-arguments-json"),
-    "missing-signature": ("unsigned_thinking", "ge-signature-missing"),
-    "no-messages": ("no_messages", "ge-contents-empty", "mi-empty"),
-    "not-alternating": (
-        *("br-alternate", "tp-alternate", "tp-alternate-after-system", "ge-call-after-model-text"),
-    ),
+    "missing-signature": ("unsigned_thinking", "signature_missing"),
+    "no-messages": ("no_messages", "mi-empty"),
+    "not-alternating": ("equal_neighbours", "tp-alternate", "tp-alternate-after-system"),
     "orphan-server-result": ("orphan_server_result",),
     "orphan-tool-result": (
         "orphan_result",
@@ -73,7 +77,8 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "system-not-first": ("system_misplaced", "mi-system-mid", "tp-system-first"),
     "tool-use-in-user-message": ("call_of_another_role",),
     "trailing-assistant": (
-        *("an-prefill-unsupported", "mi-last-role", "ge-end-with-model", "tp-prefill-vs-thinking"),
+        "ends_with_model",
+        *("an-prefill-unsupported", "mi-last-role", "tp-prefill-vs-thinking"),
     ),
     "unpaired-surrogate": ("lone_surrogate",),
 }

@@ -1,0 +1,228 @@
+"""Sides: whose turn it is on either hand of a hole, for targets that join nothing or refuse to.
+
+Knows: that such a target refuses two turns of one side beside each other, and that some want the
+user's side to have the last word. What must stay is bridged by what stood between; what was kept
+because it fits goes, the earlier of two neighbours first. Only holes are looked at: what stood side
+by side in the input is the input's own.
+
+Must not know: limits, profiles by name, why a hole is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lockstitch.facts import ASSISTANT, TOOL, USER
+from lockstitch.plan import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lockstitch.facts import Facts
+    from lockstitch.strategies.planner import Window
+
+__all__ = ["bridge_floor", "part_sides"]
+
+_SIDES = {USER: USER, TOOL: USER, ASSISTANT: ASSISTANT}
+
+
+# --- what must stay -------------------------------------------------------------------------------
+
+
+def bridge_floor(window: Window) -> int | None:
+    """Keep what stood between where two turns of one side must both stay.
+
+    Returns an earlier start to try from, or `None` when the floor is legal.
+    """
+    profile = window.request.profile
+    if not profile.parted and profile.end == "any":
+        return None
+    while True:
+        between = _missing(window)
+        if between is None or window.is_kept(between):
+            return None
+        wanted = window.reach(between)
+        if wanted is not None:
+            return wanted
+        window.keep(between, "between")
+
+
+def _missing(window: Window) -> int | None:
+    """Return the position that must be kept for the first bad hole of the floor."""
+    last = -1
+    newest = _newest_user(window)
+    for first, following in _spoken(window):
+        if first < newest and not window.is_kept(newest):
+            return newest
+        if last >= 0 and _clash(window, last, first):
+            after = _next(window, last, 1)
+            model = _side(window, last) == ASSISTANT != _side(window, after)
+            return after if model else _next(window, first, -1)
+        last = following
+    if last >= 0 and _side(window, last) == ASSISTANT and _ends_with_user(window):
+        after = _next(window, last, 1)
+        while _side(window, after) == ASSISTANT:
+            after = _next(window, after, 1)
+        return after
+    return None
+
+
+def _spoken(window: Window) -> Iterator[tuple[int, int]]:
+    """Yield where a side first and last speaks in each kept stretch without a hole."""
+    for start, stop in _stretches(window):
+        first = next((at for at in range(start, stop) if _side(window, at)), None)
+        if first is not None:
+            yield first, _next(window, stop, -1)
+
+
+def _stretches(window: Window) -> Iterator[tuple[int, int]]:
+    for position in sorted(window.early):
+        yield position, position + 1
+    begin = -1
+    for start, reason in window.units.along(window.why):
+        if reason in KEPT:
+            begin = start if begin < 0 else begin
+        elif begin >= 0:
+            yield begin, start
+            begin = -1
+    if begin >= 0:
+        yield begin, window.count
+
+
+# --- what was kept because it fits ----------------------------------------------------------------
+
+
+def part_sides(window: Window) -> None:
+    """Let groups go until no hole puts two turns of one side beside each other."""
+    profile = window.request.profile
+    if not profile.parted and profile.end == "any":
+        return
+    _let_turn_go(window)
+    if _settled(window):
+        return
+    while not _parted(window):
+        # A group that went stood at another place too: look at all of it again.
+        pass
+
+
+def _let_turn_go(window: Window) -> None:
+    """Where the newest user message does not stay, let go what stands before it."""
+    newest = _newest_user(window)
+    if newest < window.start or window.is_kept(newest):
+        return
+    for unit, first in enumerate(window.units.firsts):
+        if first < newest and _recent(window, unit):
+            window.let_go(unit, "start")
+
+
+def _settled(window: Window) -> bool:
+    """Whether every hole is legal, which is nearly always so, and cheap to see."""
+    last = -1
+    for first, following in _spoken(window):
+        if last < 0:
+            legal = window.role(first) == USER or not _starts_with_user(window)
+        else:
+            legal = not _clash(window, last, first)
+        if not legal:
+            return False
+        last = following
+    return last < 0 or _side(window, last) == USER or not _ends_with_user(window)
+
+
+def _parted(window: Window) -> bool:
+    """Walk once over what is kept; say whether everything that went went in one piece."""
+    whole = True
+    # Of what is kept so far: the last position that speaks, and its unit (-1 before the window).
+    kept: list[tuple[int, int]] = [
+        (position, -1) for position in sorted(window.early) if _side(window, position)
+    ]
+
+    def let_go(unit: int) -> None:
+        nonlocal whole
+        window.let_go(unit, "neighbour")
+        whole = whole and window.units.ordered
+
+    for start, stop, unit in window.units.pieces():
+        spoken = [position for position in range(start, stop) if _side(window, position)]
+        if not spoken or window.why[unit] not in KEPT:
+            continue
+        while kept and _clash(window, kept[-1][0], spoken[0]) and _recent(window, kept[-1][1]):
+            let_go(kept.pop()[1])
+        misplaced = (
+            _clash(window, kept[-1][0], spoken[0])
+            if kept
+            else _starts_with_user(window) and window.role(spoken[0]) != USER
+        )
+        if misplaced and _recent(window, unit):
+            let_go(unit)
+        else:
+            kept.append((spoken[-1], unit))
+    if _ends_with_user(window):
+        while kept and _side(window, kept[-1][0]) == ASSISTANT and _recent(window, kept[-1][1]):
+            let_go(kept.pop()[1])
+    return whole
+
+
+def _recent(window: Window, unit: int) -> bool:
+    return unit >= 0 and window.why[unit] == "recent"
+
+
+# --- sides ----------------------------------------------------------------------------------------
+
+
+def _side(window: Window, position: int) -> str:
+    return _SIDES.get(window.role(position), "")
+
+
+def _facts(window: Window, position: int) -> Facts:
+    if position >= window.start:
+        return window.facts[position - window.start]
+    return window.transcript.facts_at(position)
+
+
+def _next(window: Window, position: int, step: int) -> int:
+    """Return the nearest position before or behind one at which a side speaks."""
+    position += step
+    while not _side(window, position):
+        position += step
+    return position
+
+
+def _clash(window: Window, last: int, position: int) -> bool:
+    """Whether a hole between two kept positions puts two turns of one side beside each other."""
+    side = _side(window, position)
+    if side != _side(window, last) or side not in window.request.profile.parted:
+        return False
+    before = _next(window, position, -1)
+    if before == last:
+        return False
+    # Where the input had a neighbour of that side there too, nothing is made that was not there.
+    alike = _side(window, before) == side
+    return not (alike and _facts(window, before).calls == _facts(window, last).calls)
+
+
+def _newest_user(window: Window) -> int:
+    """Return the position of the newest user message where a cut must spare it, else -1."""
+    if not window.request.profile.current_turn:
+        return -1
+    position = window.count - 1
+    while position >= 0 and window.role(position) != USER:
+        position -= 1
+    return position
+
+
+def _starts_with_user(window: Window) -> bool:
+    head = window.head
+    return (
+        window.request.profile.start == "user" and head < window.count and window.role(head) == USER
+    )
+
+
+def _ends_with_user(window: Window) -> bool:
+    """Whether the user's side must have the last word, and has it in the input."""
+    if window.request.profile.end != "user":
+        return False
+    position = window.count - 1
+    while position >= 0 and not _side(window, position):
+        position -= 1
+    return position >= 0 and _side(window, position) == USER
