@@ -31,6 +31,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
         ids: what the id of a call may be.
+        alternates: user and model take turns; tool rounds do not count where `rounds_apart`.
+        rounds_apart: messages with calls, and results, are no turns of their own.
+        answers_results: the model must speak between a result and the user's next message.
     """
 
     name: str
@@ -40,6 +43,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     whole_response: bool = False
     bound_system: bool = False
     ids: IdShape = FREE
+    alternates: bool = False
+    rounds_apart: bool = False
+    answers_results: bool = False
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -64,6 +70,28 @@ PROFILES: Final[dict[str, Profile]] = {
             adjacency="run",
             bound_system=True,
         ),
+        Profile(
+            name="mistral",
+            title="Mistral",
+            start="user",
+            ids=IdShape("a-zA-Z0-9", 9, 9),
+            answers_results=True,
+        ),
+        Profile(name="cohere", title="Cohere, in Chat's shape"),
+        Profile(name="deepseek", title="DeepSeek"),
+        Profile(name="kimi", title="Kimi (Moonshot)"),
+        Profile(name="glm", title="GLM (Zhipu, Z.ai)", start="user"),
+        Profile(name="qwen", title="Qwen (DashScope)"),
+        Profile(name="xai", title="xAI"),
+        Profile(name="groq", title="Groq"),
+        Profile(
+            name="chat-template",
+            title="chat templates: vLLM, llama.cpp, Ollama, LM Studio",
+            start="user",
+            alternates=True,
+            rounds_apart=True,
+        ),
+        Profile(name="langchain", title="LangChain and LangGraph", adjacency="order"),
     )
 }
 

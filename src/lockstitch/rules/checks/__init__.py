@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
-from lockstitch.rules.checks import content, links, order
+from lockstitch.rules.checks import compatible, content, links, order, templates, thoughts
 from lockstitch.rules.view import Finding, View
 
 __all__ = ["CHECKS", "Check"]
@@ -58,4 +58,37 @@ CHECKS: Final[dict[str, Check]] = {
     "unanswered_server": _among(links.unanswered, "server"),
     "unanswered_shell": _among(links.unanswered, "shell", "apply_patch"),
     "unsigned_thinking": content.unsigned_thinking,
+    # Mistral, the servers that speak Chat's shape, chat templates, LangChain.
+    "arguments_not_json": compatible.arguments_not_json,
+    "call_answered_nowhere": compatible.call_answered_nowhere,
+    "content_beside_calls": compatible.content_beside_calls,
+    "content_missing": compatible.content_missing,
+    "id_not_of_nine": compatible.id_not_of_nine,
+    "incomplete_message": compatible.incomplete_message,
+    "leading_result": compatible.leading_result,
+    "model_speaks_last": compatible.model_speaks_last,
+    "neither_content_nor_calls": compatible.neither_content_nor_calls,
+    "no_user_message": compatible.no_user_message,
+    "opens_with_calls": compatible.opens_with_calls,
+    "result_after_user": compatible.result_after_user,
+    "result_without_id": compatible.result_without_id,
+    "results_counted": compatible.results_counted,
+    "surplus_result": compatible.surplus_result,
+    "system_inside": compatible.system_inside,
+    "unknown_result": compatible.unknown_result,
+    "user_after_result": compatible.user_after_result,
+    "content_beside_thinking": templates.content_beside_thinking,
+    "final_assistant_thinking": templates.final_assistant_thinking,
+    "media_in_system": templates.media_in_system,
+    "roles_repeat": templates.roles_repeat,
+    "several_calls": templates.several_calls,
+    "system_anywhere": templates.system_anywhere,
+    "system_later": templates.system_later,
+    "two_assistants_last": templates.two_assistants_last,
+    "user_not_first": templates.user_not_first,
+    "call_without_reasoning": thoughts.call_without_reasoning,
+    "call_without_reasoning_in_turn": thoughts.call_without_reasoning_in_turn,
+    "reasoning_field": thoughts.reasoning_field,
+    "turn_without_reasoning": thoughts.turn_without_reasoning,
+    "turn_without_thinking": thoughts.turn_without_thinking,
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import content, links, order
+from lockstitch.rules.mends import compatible, content, links, order
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -35,8 +35,20 @@ _HOME: Final[dict[str, Mend]] = {
     "drop": links.drop_part,
 }
 
+_THOUGHTS: Final[dict[str, Mend]] = {
+    "restore": compatible.bring_back_thoughts,
+    "synthesize": compatible.leave_thoughts_empty,
+}
+_OPENED: Final[dict[str, Mend]] = {
+    "restore": order.bring_back_user,
+    "synthesize": order.open_with_user,
+}
+
 MENDS: Final[dict[str, dict[str, Mend]]] = {
     "duplicate_item": {"drop": order.drop_item},
+    # What cannot even be loaded.
+    "incomplete_message": {"replace": compatible.write_content},
+    "arguments_not_json": {"replace": content.wrap_arguments},
     "lone_surrogate": {"replace": content.well_formed},
     "result_before_call": {"move": links.move_home},
     "displaced_result": {"move": links.move_home},
@@ -56,6 +68,25 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unanswered_computer": _ANSWER,
     "unanswered_mcp": _ANSWER,
     "unanswered_server": _ANSWER,
+    # Mistral's counting of results, and LangChain's.
+    "unknown_result": _HOME,
+    "leading_result": _HOME,
+    "result_after_user": _HOME,
+    "surplus_result": _HOME,
+    "result_without_id": _HOME,
+    "results_counted": _ANSWER,
+    "call_answered_nowhere": _ANSWER,
+    "several_calls": {"move": compatible.one_call_each},
+    "id_not_of_nine": {"rename": links.rename_call},
+    # Reasoning, and what stands beside calls.
+    "call_without_reasoning": _THOUGHTS,
+    "call_without_reasoning_in_turn": _THOUGHTS,
+    "turn_without_reasoning": _THOUGHTS,
+    "turn_without_thinking": _THOUGHTS,
+    "reasoning_field": {"drop": content.drop_key},
+    "content_beside_calls": {"drop": compatible.blank_content},
+    "content_beside_thinking": {"drop": compatible.blank_content},
+    "content_missing": {"replace": content.say_nothing},
     "result_not_first": {"move": content.results_first},
     "lone_reasoning": {"drop": links.drop_part},
     "unsigned_thinking": {"restore": content.bring_back_seal, "drop": links.drop_part},
@@ -67,5 +98,19 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "empty_message": {"drop": content.drop_message, "replace": content.fill},
     "system_first": {"move": order.lift_system},
     "system_misplaced": {"move": order.settle_system},
-    "first_not_user": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    "neither_content_nor_calls": {"drop": content.drop_message, "replace": content.fill},
+    "media_in_system": {"move": compatible.move_media},
+    "system_anywhere": {"merge": compatible.fold_system, "demote": order.as_user},
+    "system_inside": {"demote": order.as_user},
+    "system_later": {"demote": order.as_user},
+    "no_user_message": _OPENED,
+    "opens_with_calls": _OPENED,
+    "first_not_user": _OPENED,
+    "user_not_first": _OPENED,
+    # Last, since every mend above may change who stands beside whom.
+    "user_after_result": {"synthesize": order.bridge},
+    "two_assistants_last": {"merge": order.merge_neighbours},
+    "roles_repeat": {"merge": order.merge_neighbours, "synthesize": compatible.take_turns},
+    "model_speaks_last": {"synthesize": order.go_on},
+    "final_assistant_thinking": {"synthesize": order.go_on},
 }

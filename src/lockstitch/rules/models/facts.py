@@ -29,6 +29,10 @@ FACTS: Final[dict[str, str]] = {
     "single_call": "one tool call a message",
     "s3_refused": "media by an S3 address is refused",
     "video_refused": "video is refused",
+    "thinks": "the model thinks unless the request says otherwise",
+    "strict_turns": "user and model must take turns, from the user on",
+    "orphans_refused": "a result without a call is refused",
+    "content_or_thinking": "a message with calls has content or thinking, not both",
 }
 """Every fact that a row may state, in words."""
 
