@@ -31,8 +31,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
         ids: what the id of a call may be.
-        alternates: user and model take turns; tool rounds do not count where `rounds_apart`.
-        rounds_apart: messages with calls, and results, are no turns of their own.
+        parted: the sides (`user`, `assistant`) of which a cut must not put two turns beside each
+            other that something parted: two user turns, two turns of the model.
+        end: `user` where the last message must be a user's or a result, else `any`.
+        rounds_apart: tool rounds (messages with calls, results) are no turns of either side.
         answers_results: the model must speak between a result and the user's next message.
     """
 
@@ -43,7 +45,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     whole_response: bool = False
     bound_system: bool = False
     ids: IdShape = FREE
-    alternates: bool = False
+    parted: tuple[str, ...] = ()
+    end: str = "any"
     rounds_apart: bool = False
     answers_results: bool = False
 
@@ -75,6 +78,8 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Mistral",
             start="user",
             ids=IdShape("a-zA-Z0-9", 9, 9),
+            bound_system=True,
+            end="user",
             answers_results=True,
         ),
         Profile(name="cohere", title="Cohere, in Chat's shape"),
@@ -88,7 +93,8 @@ PROFILES: Final[dict[str, Profile]] = {
             name="chat-template",
             title="chat templates: vLLM, llama.cpp, Ollama, LM Studio",
             start="user",
-            alternates=True,
+            parted=("user", "assistant"),
+            end="user",
             rounds_apart=True,
         ),
         Profile(name="langchain", title="LangChain and LangGraph", adjacency="order"),

@@ -28,7 +28,15 @@ __all__ = ["LIST_LEVEL", "Subject", "breaches"]
 # Checks whose finding is about the list as a whole: a cut may move the place it is reported at, so
 # what counts is how many there are.
 LIST_LEVEL: Final = frozenset(
-    {"first_not_user", "no_messages", "no_user_message", "system_first", "user_not_first"}
+    {
+        "final_assistant_thinking",
+        "first_not_user",
+        "model_speaks_last",
+        "no_messages",
+        "no_user_message",
+        "system_first",
+        "user_not_first",
+    }
 )
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.

@@ -6,7 +6,7 @@ Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sourc
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lockstitch.pairing import Tie
+    from lockstitch.transcript import Part
 
 __all__ = [
     "NINE",
@@ -190,7 +191,9 @@ def _goes_on(view: View, index: int) -> bool:
 
 
 def user_after_result(view: View) -> Iterator[Finding]:
-    """Find messages of the user right behind a result."""
+    """Find messages of the user right behind a result; newer models take them."""
+    if view.known.get("user_after_result"):
+        return
     before = ""
     for index, fact in enumerate(view.facts):
         if fact.role == OTHER:
@@ -245,6 +248,12 @@ def _spoken(view: View, index: int) -> list[Text]:
     return [part for part in view.parts(index) if isinstance(part, Text) and part.text]
 
 
+def _says(part: Part) -> bool:
+    if isinstance(part, Text):
+        return bool(part.text)
+    return not isinstance(part, Reasoning)
+
+
 def neither_content_nor_calls(view: View) -> Iterator[Finding]:
     """Find messages of the model that hold neither content nor calls."""
     for index, fact in enumerate(view.facts):
@@ -281,13 +290,15 @@ def arguments_not_json(view: View) -> Iterator[Finding]:
         if not fact.calls:
             continue
         for part in view.parts(index):
-            if isinstance(part, ToolCall) and isinstance(part.arguments, str):
-                if not _parses(part.arguments):
-                    message = f"the arguments of the call {part.id} are no JSON: keep them as text"
-                    yield Finding(index, message, part.path)
+            if isinstance(part, ToolCall) and not _parses(part.arguments):
+                message = f"the arguments of the call {part.id} are no JSON: keep them as text"
+                yield Finding(index, message, part.path)
 
 
-def _parses(text: str) -> bool:
+def _parses(text: Any) -> bool:
+    """Whether arguments can be read; what is no text is an object already."""
+    if not isinstance(text, str):
+        return True
     try:
         json.loads(text)
     except (ValueError, RecursionError):

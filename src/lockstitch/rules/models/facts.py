@@ -30,6 +30,7 @@ FACTS: Final[dict[str, str]] = {
     "s3_refused": "media by an S3 address is refused",
     "video_refused": "video is refused",
     "thinks": "the model thinks unless the request says otherwise",
+    "user_after_result": "a user message may stand right behind a result",
     "strict_turns": "user and model must take turns, from the user on",
     "orphans_refused": "a result without a call is refused",
     "content_or_thinking": "a message with calls has content or thinking, not both",

@@ -53,4 +53,12 @@ MISTRAL: Final = (
     _row("devstral-*", _NEW),
     _row("magistral-*-2509*", _NEW),
     _row("ministral-*-2512*", _NEW),
+    # Recorded and accepted in 2026, while older models were reported to refuse it.
+    ModelFacts(
+        profile="mistral",
+        pattern="mistral-small-latest",
+        facts={"user_after_result": True},
+        date="2026-11-30",
+        source="recorded requests of crmne/ruby_llm, two answered with status 200",
+    ),
 )
