@@ -31,6 +31,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
         ids: what the id of a call may be.
+        parted: the sides (`user`, `assistant`) of which a cut must not put two turns beside each
+            other that something parted: two user turns, two turns of the model.
+        end: `user` where the last message must be a user's or a result, else `any`.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     whole_response: bool = False
     bound_system: bool = False
     ids: IdShape = FREE
+    parted: tuple[str, ...] = ()
+    end: str = "any"
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -63,6 +68,23 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Anthropic Messages",
             adjacency="run",
             bound_system=True,
+        ),
+        Profile(
+            name="gemini",
+            title="Gemini generateContent",
+            start="user",
+            adjacency="run",
+            # Two user contents are joined; a call must come directly after a user turn or a response.
+            parted=("assistant",),
+            end="user",
+        ),
+        Profile(
+            name="bedrock",
+            title="Bedrock Converse",
+            start="user",
+            ids=IdShape("a-zA-Z0-9_.:-", 1, 64),
+            parted=("user", "assistant"),
+            end="user",
         ),
     )
 }

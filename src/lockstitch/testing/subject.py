@@ -27,7 +27,9 @@ __all__ = ["LIST_LEVEL", "Subject", "breaches"]
 
 # Checks whose finding is about the list as a whole: a cut may move the place it is reported at, so
 # what counts is how many there are.
-LIST_LEVEL: Final = frozenset({"first_not_user", "no_messages", "system_first"})
+LIST_LEVEL: Final = frozenset(
+    {"call_leads", "ends_with_model", "first_not_user", "no_messages", "system_first"}
+)
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.
 Breach = tuple[str, int, str]

@@ -29,6 +29,9 @@ FACTS: Final[dict[str, str]] = {
     "single_call": "one tool call a message",
     "s3_refused": "media by an S3 address is refused",
     "video_refused": "video is refused",
+    "s3_in_result_refused": "media by an S3 address is refused inside a result",
+    "user_first": "the conversation must start with a user message",
+    "anthropic_checks": "the checks of Anthropic Messages are run as well",
 }
 """Every fact that a row may state, in words."""
 
