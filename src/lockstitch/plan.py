@@ -42,6 +42,7 @@ KEPT: Final[dict[str, str]] = {
     "pinned": "pinned by the caller",
     "task": "the newest user message stays",
     "lead": "the user message that the kept work answers",
+    "between": "stands between two turns of one side that stay",
     "open": "a call that still waits for its result stays",
     "newest": "the newest complete group stays",
     "recent": "fits into the limit",
@@ -53,6 +54,7 @@ DROPPED: Final[dict[str, str]] = {
     "start": "the window could not start here",
     "damaged": "broken before; the window starts behind it",
     "joined": "a hole would join it to a turn that uses the same id",
+    "neighbour": "a hole would put it beside a turn of its own side",
     "zero": "a limit of 0 keeps nothing",
     "overflow": "the floor does not fit and an empty window was asked for",
 }

@@ -74,6 +74,23 @@ PROFILES: Final[dict[str, Profile]] = {
             bound_system=True,
         ),
         Profile(
+            name="gemini",
+            title="Gemini generateContent",
+            start="user",
+            adjacency="run",
+            # Two user contents are joined; a call must come directly after a user turn or a response.
+            parted=("assistant",),
+            end="user",
+        ),
+        Profile(
+            name="bedrock",
+            title="Bedrock Converse",
+            start="user",
+            ids=IdShape("a-zA-Z0-9_.:-", 1, 64),
+            parted=("user", "assistant"),
+            end="user",
+        ),
+        Profile(
             name="mistral",
             title="Mistral",
             start="user",

@@ -29,6 +29,7 @@ from lockstitch.rules.profiles import Profile
 from lockstitch.strategies.boundary import prefix_cut
 from lockstitch.strategies.budget import Budget, Measure
 from lockstitch.strategies.seams import part_turns
+from lockstitch.strategies.sides import bridge_floor, part_sides
 from lockstitch.strategies.units import read_units
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
             wanted = window.decide()
         if wanted is None:
             part_turns(window)
+            part_sides(window)
             return window.outcome()
         # Doubling keeps the whole search within twice the cost of its last attempt.
         start = run_start(transcript, max(0, min(wanted, 2 * start - count)))
@@ -143,6 +145,8 @@ class Window:
             wanted = self._floor()
         if wanted is None and self.request.profile.start == "user":
             wanted = self._lead_the_floor()
+        if wanted is None:
+            wanted = bridge_floor(self)
         if wanted is not None:
             return wanted
         over = self.budget.over()

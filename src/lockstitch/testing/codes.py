@@ -19,10 +19,10 @@ __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 
 # A late or an early result is found at the result and names the call in `related`: to a checker
 # that knows positions alone it is an orphan there and an unanswered call here.
-_APART: Final = ("displaced_result", "result_before_call")
+_APART: Final = ("displaced_result", "result_before_call", "response_before_call")
 
 CODES: Final[dict[str, tuple[str, ...]]] = {
-    "bad-tool-name": (),
+    "bad-tool-name": ("bad_tool_name",),
     "dangling-server-call": ("unanswered_server", "unanswered_mcp", "unanswered_shell"),
     "dangling-tool-call": (
         "unanswered_call",
@@ -32,6 +32,9 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "unanswered_computer",
         "unanswered_shell",
         "unanswered_local_shell",
+        "dangling_call",
+        "response_count",
+        "result_not_next",
         *_APART,
     ),
     "duplicate-item-id": ("duplicate_item", "repeated_id_in_turn"),
@@ -42,12 +45,16 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         "empty_text_block",
         "blank_text",
         "null_content",
+        "blank_block",
+        "no_blocks",
+        "part_without_data",
+        "parts_empty",
     ),
-    "first-not-user": ("first_not_user",),
+    "first-not-user": ("first_not_user", "call_leads"),
     "malformed-arguments": (),
-    "missing-signature": ("unsigned_thinking",),
+    "missing-signature": ("unsigned_thinking", "signature_missing"),
     "no-messages": ("no_messages",),
-    "not-alternating": (),
+    "not-alternating": ("equal_neighbours",),
     "orphan-server-result": ("orphan_server_result",),
     "orphan-tool-result": ("orphan_result", "orphan_client_result", "orphan_approval", *_APART),
     "oversized-image": (),
@@ -55,8 +62,8 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "reasoning-without-item": ("lone_reasoning",),
     "result-not-first": ("result_not_first",),
     "system-not-first": ("system_misplaced",),
-    "tool-use-in-user-message": (),
-    "trailing-assistant": (),
+    "tool-use-in-user-message": ("call_of_another_role",),
+    "trailing-assistant": ("ends_with_model",),
     "unpaired-surrogate": ("lone_surrogate",),
 }
 """The checks behind every finding code."""

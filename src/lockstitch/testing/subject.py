@@ -29,6 +29,8 @@ __all__ = ["LIST_LEVEL", "Subject", "breaches"]
 # what counts is how many there are.
 LIST_LEVEL: Final = frozenset(
     {
+        "call_leads",
+        "ends_with_model",
         "final_assistant_thinking",
         "first_not_user",
         "model_speaks_last",

@@ -1,15 +1,378 @@
 """The rules of Bedrock Converse.
 
+Converse joins nothing: roles alternate, and all results of a turn stand in the next message.
+
 Data: no code here but the values. What each field means is said in `rule`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from lockstitch.rules.rule import Rule
+from lockstitch.rules.rule import ANSWER, HOME, Rule
 
 __all__ = ["BEDROCK"]
 
-BEDROCK: Final[tuple[Rule, ...]] = ()
+_MISSING = "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…"
+_EXCEEDS = (
+    "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of "
+    "previous turn."
+)
+_EXCEEDING = (
+    "pydantic/pydantic-ai issue 2327; strands-agents/harness-sdk issue 1435; Just-Curieous/Curie "
+    "issue 16"
+)
+_RECORDED = "recorded refusals, pydantic/pydantic-ai, test_multimodal_tool_return_matrix"
+
+BEDROCK: Final = (
+    Rule(
+        id="br-result-missing",
+        profiles=("bedrock",),
+        title="every toolUse is answered in the next message",
+        statement="The message after a turn with toolUse blocks holds the toolResult of each.",
+        error=_MISSING,
+        status="issue",
+        source="genkit-ai/aws-bedrock-js-plugin issue 664",
+        check="result_not_next",
+        formats=("bedrock",),
+        repairs=("merge", "restore", "synthesize", "drop"),
+    ),
+    Rule(
+        id="br-call-answered",
+        profiles=("bedrock",),
+        title="every call has its result",
+        statement="A call is followed by a result before the conversation goes on.",
+        error=_MISSING,
+        status="issue",
+        source="genkit-ai/aws-bedrock-js-plugin issue 664",
+        check="unanswered_function",
+        # In its own format the stricter rule above says it.
+        formats=("anthropic", "gemini", "langchain", "mistral", "openai-chat", "openai-responses"),
+        repairs=ANSWER,
+    ),
+    Rule(
+        id="br-result-exceeds",
+        profiles=("bedrock",),
+        title="every toolResult answers a toolUse of the turn before",
+        statement="A message does not hold more toolResult blocks than the turn before it has "
+        "toolUse blocks.",
+        error=_EXCEEDS,
+        status="issue",
+        source=_EXCEEDING,
+        check="orphan_client_result",
+        repairs=HOME,
+    ),
+    Rule(
+        id="br-result-late",
+        profiles=("bedrock",),
+        title="a result does not come late",
+        statement="A toolResult behind another turn does not answer its call.",
+        error=_EXCEEDS,
+        status="issue",
+        source=_EXCEEDING,
+        check="displaced_result",
+        repairs=("move",),
+    ),
+    Rule(
+        id="br-result-early",
+        profiles=("bedrock",),
+        title="a result does not come before its call",
+        statement="A toolResult answers a call of the turn before it, never a later one.",
+        error=_EXCEEDS,
+        status="issue",
+        source=_EXCEEDING,
+        check="result_before_call",
+        repairs=("move",),
+    ),
+    Rule(
+        id="br-single-result",
+        profiles=("bedrock",),
+        title="one result for each toolUse",
+        statement="A toolUse is answered once; a second toolResult is one too many.",
+        error=_EXCEEDS,
+        status="issue",
+        source=_EXCEEDING,
+        check="duplicate_result",
+        repairs=("merge", "drop"),
+    ),
+    Rule(
+        id="br-tool-use-role",
+        profiles=("bedrock",),
+        title="a toolUse is the assistant's",
+        statement="A toolUse block stands in an assistant message.",
+        error="User messages cannot contain tool uses.",
+        status="issue",
+        source="strands-agents/harness-sdk issue 1160",
+        check="call_of_another_role",
+        formats=("bedrock",),
+        repairs=("drop",),
+    ),
+    Rule(
+        id="br-alternate",
+        profiles=("bedrock",),
+        title="roles alternate",
+        statement="A user message and an assistant message take turns; neighbours of one role are "
+        "not joined.",
+        error="A conversation must alternate between user and assistant roles. Make sure the "
+        "conversation alternates between user and assistant roles and try again.",
+        status="issue",
+        source="langchain-ai/langchain-aws issue 130; langgenius/dify issue 9294",
+        check="equal_neighbours",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("merge",),
+    ),
+    Rule(
+        id="br-start-user",
+        profiles=("bedrock",),
+        title="the conversation starts with a user message",
+        statement="The first message is a user's. (Recorded: Claude takes another.)",
+        error="A conversation must start with a user message.",
+        status="code",
+        source="BerriAI/litellm maps this text; a recorded request to Claude was accepted without",
+        check="first_not_user",
+        scope="user_first",
+        target_only=True,
+        repairs=("restore", "synthesize"),
+    ),
+    Rule(
+        id="br-no-messages",
+        profiles=("bedrock",),
+        title="at least one message",
+        statement="The list is not empty; a system part alone is nothing to answer.",
+        error="A conversation must start with a user message.",
+        status="issue",
+        source="pydantic/pydantic-ai issue 4495",
+        check="no_messages",
+    ),
+    Rule(
+        id="br-tool-config",
+        profiles=("bedrock",),
+        title="tools are defined where the history has calls",
+        statement="A request whose messages hold toolUse or toolResult blocks brings toolConfig.",
+        error="The toolConfig field must be defined when using toolUse and toolResult content "
+        "blocks.",
+        status="issue",
+        source="langgenius/dify issue 17545; vercel/ai pull request 7537",
+        check="tools_not_defined",
+        formats=("bedrock",),
+    ),
+    Rule(
+        id="br-mixed-user",
+        profiles=("bedrock",),
+        title="no text beside a result",
+        statement="Some models (Llama, Mistral) take a user message with results or with text, not "
+        "with both.",
+        error="messages.4.content: Conversation blocks and tool result blocks cannot be provided in "
+        "the same turn.",
+        status="issue",
+        source="strands-agents/harness-sdk issue 1223; langchain-ai/langchain-aws issue 141",
+        check="text_beside_result",
+        formats=("bedrock",),
+        scope="parts_apart",
+        target_only=True,
+        repairs=("move",),
+    ),
+    Rule(
+        id="br-mixed-assistant",
+        profiles=("bedrock",),
+        title="no text beside a call",
+        statement="The same models take an assistant message with calls or with text, not with both.",
+        error="messages.7.content: Conversation blocks and tool use blocks cannot be provided in the "
+        "same turn.",
+        status="issue",
+        source="quarkiverse/quarkus-langchain4j issue 1983",
+        check="text_beside_call",
+        formats=("bedrock",),
+        scope="parts_apart",
+        target_only=True,
+        repairs=("drop",),
+    ),
+    Rule(
+        id="br-blank-text",
+        profiles=("bedrock",),
+        title="no blank text",
+        statement="A block of text shows something.",
+        error="The text field in the ContentBlock object at messages.1.content.0 is blank. Add text "
+        "to the text field, and try again.",
+        status="issue",
+        source="aws/aws-sdk-net pull request 4015",
+        check="blank_block",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("drop", "replace"),
+    ),
+    Rule(
+        id="br-empty-content",
+        profiles=("bedrock",),
+        title="no empty message",
+        statement="Every message has at least one block.",
+        error="The content field in the Message object at messages.1 is empty. Add a ContentBlock "
+        "object to the content field and try again.",
+        status="issue",
+        source="aws/aws-sdk-net pull request 4015",
+        check="no_blocks",
+        formats=("bedrock",),
+        repairs=("drop", "replace"),
+    ),
+    Rule(
+        id="br-error-result-empty",
+        profiles=("bedrock",),
+        title="an error result says something",
+        statement="A toolResult of status error has content.",
+        error="The content field at messages.<n>.content.0.toolResult cannot be empty when status "
+        "value is error.",
+        status="issue",
+        source="aws-samples/sample-multi-agent-orchestration-chat-on-agentcore issue 15",
+        check="error_result_empty",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("replace",),
+    ),
+    Rule(
+        id="br-duplicate-ids",
+        profiles=("bedrock",),
+        title="an id is used once in a turn",
+        statement="Two toolUse blocks of one message have different ids.",
+        status="issue",
+        source="BerriAI/litellm pull request 20049",
+        check="repeated_id_in_turn",
+        formats=("bedrock",),
+        repairs=("rename",),
+    ),
+    Rule(
+        id="br-id-pattern",
+        profiles=("bedrock",),
+        title="an id is short and plain",
+        statement="A toolUseId is 1 to 64 letters, digits, or one of _.:-",
+        status="docs",
+        source="service model of bedrock-runtime in botocore",
+        check="bad_call_id",
+        target_only=True,
+        repairs=("rename",),
+    ),
+    Rule(
+        id="br-name-pattern",
+        profiles=("bedrock",),
+        title="a tool's name is short and plain",
+        statement="The name in a toolUse is 1 to 64 letters, digits, or one of _-, also in history.",
+        status="docs",
+        source="service model of bedrock-runtime in botocore; anomalyco/opencode pull request 48750",
+        check="bad_tool_name",
+        target_only=True,
+        repairs=("rename",),
+    ),
+    Rule(
+        id="br-duplicate-documents",
+        profiles=("bedrock",),
+        title="documents have different names",
+        statement="No two documents of a request share a name, those of earlier turns included.",
+        error="Messages can't contain duplicate document names. Rename the document and retry your "
+        "request.",
+        status="issue",
+        source="maximhq/bifrost issue 7003; BerriAI/litellm pull request 30093",
+        check="duplicate_document",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("rename",),
+    ),
+    Rule(
+        id="br-max-documents",
+        profiles=("bedrock",),
+        title="at most 5 documents",
+        statement="A request holds at most 5 documents, those of earlier turns included.",
+        error="You can't include more than 5 documents in a request.",
+        status="issue",
+        source="aws-samples/generative-ai-use-cases issue 1685",
+        check="too_many_documents",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("demote",),
+    ),
+    Rule(
+        id="br-claude-inherits",
+        profiles=("bedrock",),
+        title="Claude runs the checks of Anthropic Messages as well",
+        statement="Seen first at a final assistant message that ends in white space.",
+        error="The model returned the following errors: messages: final assistant content cannot "
+        "end with trailing whitespace",
+        status="issue",
+        source="aws/aws-sdk-net pull request 4015; anomalyco/opencode issue 3077",
+        check="final_whitespace",
+        formats=("bedrock",),
+        scope="anthropic_checks",
+        target_only=True,
+        repairs=("replace",),
+    ),
+    Rule(
+        id="br-claude-result-first",
+        profiles=("bedrock",),
+        title="for Claude, results come first in the answering message",
+        statement="In the message after toolUse blocks every toolResult stands before anything else.",
+        status="inferred",
+        severity="warning",
+        source="the same rule of Anthropic Messages",
+        check="result_not_first",
+        formats=("bedrock",),
+        scope="anthropic_checks",
+        target_only=True,
+        repairs=("move",),
+    ),
+    Rule(
+        id="br-system-role",
+        profiles=("bedrock",),
+        title="no system message inside the list",
+        statement="The service model lists the role; models refused it when last reported.",
+        status="issue",
+        source="service model of bedrock-runtime in botocore; stdapi-ai/stdapi.ai issue 49",
+        check="system_in_list",
+        formats=("bedrock",),
+        target_only=True,
+        repairs=("move",),
+    ),
+    Rule(
+        id="br-video-refused",
+        profiles=("bedrock",),
+        title="no video for models that take none",
+        statement="Claude refuses video blocks anywhere in the history.",
+        error="This model doesn't support the video content block that you provided. Update the "
+        "content block and try again.",
+        status="code",
+        source=_RECORDED,
+        check="video_block",
+        formats=("bedrock",),
+        scope="video_refused",
+        target_only=True,
+        repairs=("demote",),
+    ),
+    Rule(
+        id="br-s3-refused",
+        profiles=("bedrock",),
+        title="no S3 address for models that take none",
+        statement="Claude refuses images, documents and video given by an S3 address.",
+        error="This model doesn't support the s3Uri field. Remove s3Uri and try again.",
+        status="code",
+        source=_RECORDED,
+        check="s3_source",
+        formats=("bedrock",),
+        scope="s3_refused",
+        target_only=True,
+        repairs=("demote",),
+    ),
+    Rule(
+        id="br-s3-in-result",
+        profiles=("bedrock",),
+        title="no S3 address inside a result",
+        statement="Nova refuses a toolResult that holds media by an S3 address; beside the result it "
+        "takes them.",
+        error="Malformed input request: #/messages/2/content/0: extraneous key [toolResult] is not "
+        "permitted, please reformat your input and try again.",
+        status="code",
+        source=_RECORDED,
+        check="s3_in_result",
+        formats=("bedrock",),
+        scope="s3_in_result_refused",
+        target_only=True,
+        repairs=("move",),
+    ),
+)

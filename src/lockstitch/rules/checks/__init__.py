@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
-from lockstitch.rules.checks import compatible, content, links, order, templates, thoughts
+from lockstitch.rules.checks import (
+    bedrock,
+    compatible,
+    content,
+    gemini,
+    links,
+    order,
+    templates,
+    thoughts,
+)
 from lockstitch.rules.view import Finding, View
 
 __all__ = ["CHECKS", "Check"]
@@ -91,4 +100,35 @@ CHECKS: Final[dict[str, Check]] = {
     "reasoning_field": thoughts.reasoning_field,
     "turn_without_reasoning": thoughts.turn_without_reasoning,
     "turn_without_thinking": thoughts.turn_without_thinking,
+    # Gemini
+    "call_after_model_text": gemini.call_after_model_text,
+    "call_leads": gemini.call_leads,
+    "dangling_call": gemini.dangling_call,
+    "ends_with_model": gemini.ends_with_model,
+    "part_without_data": gemini.part_without_data,
+    "parts_empty": gemini.parts_empty,
+    "response_before_call": gemini.response_before_call,
+    "response_count": gemini.response_count,
+    "response_name": gemini.response_name,
+    "signature_corrupt": gemini.signature_corrupt,
+    "signature_missing": gemini.signature_missing,
+    "strange_role": gemini.strange_role,
+    # Bedrock Converse
+    "bad_call_id": bedrock.bad_call_id,
+    "bad_tool_name": bedrock.bad_tool_name,
+    "blank_block": bedrock.blank_block,
+    "duplicate_document": bedrock.duplicate_document,
+    "equal_neighbours": bedrock.equal_neighbours,
+    "error_result_empty": bedrock.error_result_empty,
+    "final_whitespace": bedrock.final_whitespace,
+    "no_blocks": bedrock.no_blocks,
+    "result_not_next": bedrock.result_not_next,
+    "s3_in_result": bedrock.s3_in_result,
+    "s3_source": bedrock.s3_source,
+    "system_in_list": bedrock.system_in_list,
+    "text_beside_call": bedrock.text_beside_call,
+    "text_beside_result": bedrock.text_beside_result,
+    "too_many_documents": bedrock.too_many_documents,
+    "tools_not_defined": bedrock.tools_not_defined,
+    "video_block": bedrock.video_block,
 }

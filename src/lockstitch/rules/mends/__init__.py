@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import compatible, content, links, order
+from lockstitch.rules.mends import compatible, content, links, order, turns
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -50,7 +50,10 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "incomplete_message": {"replace": compatible.write_content},
     "arguments_not_json": {"replace": content.wrap_arguments},
     "lone_surrogate": {"replace": content.well_formed},
+    "strange_role": {"move": turns.lift_instructions, "replace": turns.write_role},
+    "system_in_list": {"move": order.lift_system},
     "result_before_call": {"move": links.move_home},
+    "response_before_call": {"move": links.move_home},
     "displaced_result": {"move": links.move_home},
     "duplicate_result": {"merge": links.merge_results, "drop": links.drop_part},
     "repeated_id_in_turn": {"rename": links.rename_repeated},
@@ -87,6 +90,14 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "content_beside_calls": {"drop": compatible.blank_content},
     "content_beside_thinking": {"drop": compatible.blank_content},
     "content_missing": {"replace": content.say_nothing},
+    "response_count": _ANSWER,
+    "dangling_call": _ANSWER,
+    "result_not_next": {
+        "merge": turns.gather_result,
+        "restore": turns.bring_back_missing,
+        "synthesize": turns.answer_missing,
+        "drop": turns.drop_missing,
+    },
     "result_not_first": {"move": content.results_first},
     "lone_reasoning": {"drop": links.drop_part},
     "unsigned_thinking": {"restore": content.bring_back_seal, "drop": links.drop_part},
@@ -105,8 +116,37 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "system_later": {"demote": order.as_user},
     "no_user_message": _OPENED,
     "opens_with_calls": _OPENED,
-    "first_not_user": _OPENED,
     "user_not_first": _OPENED,
+    # Converse and Gemini: content first, then neighbours, then who speaks first and last.
+    "parts_empty": {"drop": content.drop_message, "replace": content.fill},
+    "no_blocks": {"drop": content.drop_message, "replace": content.fill},
+    "part_without_data": {"drop": links.drop_part},
+    "blank_block": {"drop": turns.drop_blank, "replace": content.fill},
+    "error_result_empty": {"replace": turns.say_error},
+    "video_block": {"demote": turns.stub},
+    "s3_in_result": {"move": turns.put_beside},
+    "s3_source": {"demote": turns.stub},
+    "too_many_documents": {"demote": turns.stub},
+    "duplicate_document": {"rename": turns.rename_document},
+    "equal_neighbours": {"merge": order.merge_neighbours},
+    "call_after_model_text": {"merge": order.merge_neighbours},
+    "text_beside_call": {"drop": links.drop_part},
+    "text_beside_result": {"move": turns.fold_into_result},
+    "bad_call_id": {"rename": links.rename_call},
+    "bad_tool_name": {"rename": content.shorten_name},
+    "response_name": {"rename": turns.name_response},
+    "signature_missing": {
+        "restore": turns.bring_back_signature,
+        "replace": turns.bypass_signature,
+    },
+    "signature_corrupt": {
+        "restore": turns.bring_back_signature,
+        "replace": turns.bypass_signature,
+    },
+    "final_whitespace": {"replace": turns.trim_end},
+    "call_leads": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    "ends_with_model": {"synthesize": order.go_on},
+    "first_not_user": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
     # Last, since every mend above may change who stands beside whom.
     "user_after_result": {"synthesize": order.bridge},
     "two_assistants_last": {"merge": order.merge_neighbours},

@@ -34,6 +34,9 @@ FACTS: Final[dict[str, str]] = {
     "strict_turns": "user and model must take turns, from the user on",
     "orphans_refused": "a result without a call is refused",
     "content_or_thinking": "a message with calls has content or thinking, not both",
+    "s3_in_result_refused": "media by an S3 address is refused inside a result",
+    "user_first": "the conversation must start with a user message",
+    "anthropic_checks": "the checks of Anthropic Messages are run as well",
 }
 """Every fact that a row may state, in words."""
 

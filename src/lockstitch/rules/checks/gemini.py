@@ -1,0 +1,321 @@
+"""Checks of Gemini contents: call turns, response turns, parts without data, thought signatures.
+
+Neighbouring contents of one role are one turn, so what belongs to a turn is judged over a run of
+contents, never over one of them.
+
+Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sources.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, TOOL, USER
+from lockstitch.formats.base import mapping
+from lockstitch.rules.view import Finding, View
+from lockstitch.transcript import Opaque, Text, ToolCall, ToolResult
+from lockstitch.writing import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lockstitch.pairing import Occurrence
+
+__all__ = [
+    "call_after_model_text",
+    "call_leads",
+    "dangling_call",
+    "ends_with_model",
+    "part_without_data",
+    "parts_empty",
+    "response_before_call",
+    "response_count",
+    "response_name",
+    "signature_corrupt",
+    "signature_missing",
+    "signature_of",
+    "strange_role",
+]
+
+_ROLES = ("user", "model")
+_SIGNATURE = ("thoughtSignature", "thought_signature")
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+def call_leads(view: View) -> Iterator[Finding]:
+    """Find calls that no turn of the user's comes before.
+
+    A response whose call is gone is no turn that a call may follow.
+    """
+    for index, fact in enumerate(view.facts):
+        if fact.role == USER:
+            return
+        if fact.role == ASSISTANT and fact.calls:
+            yield Finding(
+                index,
+                "a call opens the conversation: bring back the user turn before it, or start later",
+            )
+            return
+
+
+def call_after_model_text(view: View) -> Iterator[Finding]:
+    """Find contents with a call that stand behind another content of the model without one."""
+    before = ""
+    called = True
+    for index, fact in enumerate(view.facts):
+        if fact.role in {SYSTEM, OTHER}:
+            continue
+        calls = fact.calls
+        if fact.role == before == ASSISTANT and calls and not called:
+            yield Finding(
+                index,
+                "a call stands in a second content of the model's: merge it into the one before",
+            )
+        before, called = fact.role, calls
+
+
+def ends_with_model(view: View) -> Iterator[Finding]:
+    """Find a conversation in which the model has the last word.
+
+    While nobody is about to call the model that is how a stored history looks.
+    """
+    last = next(
+        (at for at in range(len(view.facts) - 1, -1, -1) if _speaks(view.facts[at].role)), None
+    )
+    if last is None or view.facts[last].role != ASSISTANT:
+        return
+    calls = view.groups.pairing.calls
+    if calls and calls[-1].message == last and calls[-1].answer < 0:
+        return
+    yield Finding(
+        last,
+        "the model has the last word: end with a user turn or a response",
+        maybe=not view.closed,
+    )
+
+
+def _speaks(role: str) -> bool:
+    return role not in {SYSTEM, OTHER}
+
+
+def strange_role(view: View) -> Iterator[Finding]:
+    """Find contents under a role other than user and model."""
+    for index, fact in enumerate(view.facts):
+        # The facts of a message name its role where that is one of the two.
+        if fact.role == ASSISTANT or fact.role in {USER, TOOL, SYSTEM, OTHER}:
+            role = mapping(view.transcript.natives[index]).get("role")
+            if role is not None and role not in _ROLES:
+                yield Finding(index, f"the role {role} is not user or model: write it so", "role")
+
+
+# --- calls and responses --------------------------------------------------------------------------
+
+
+def _client_calls(view: View) -> Iterator[Occurrence]:
+    return (call for call in view.groups.pairing.calls if call.link.family in CLIENT_FAMILIES)
+
+
+def _shown(call: Occurrence) -> str:
+    return call.link.name or call.link.id or "without a name"
+
+
+def response_count(view: View) -> Iterator[Finding]:
+    """Find turns of calls that are answered in part, or over several contents."""
+    answered: dict[int, int] = {}
+    for call in _client_calls(view):
+        if call.answer >= 0:
+            answered.setdefault(call.run, call.answer)
+    due = {id(call) for call in view.unanswered()}
+    for call in _client_calls(view):
+        first = answered.get(call.run)
+        if first is None:
+            continue
+        if call.answer < 0:
+            yield Finding(
+                call.message,
+                f"the call {_shown(call)} has no response while others of its turn have",
+                view.place(call.message, call.ordinal),
+                maybe=id(call) not in due,
+            )
+        elif call.answer != first and view.near(call, call.answer):
+            yield Finding(
+                call.answer,
+                "the responses to one turn of calls stand in several contents: merge them",
+                related=(first,),
+                maybe=True,
+            )
+
+
+def dangling_call(view: View) -> Iterator[Finding]:
+    """Find turns of calls that were not answered at all."""
+    answered = {call.run for call in _client_calls(view) if call.answer >= 0}
+    for call in view.unanswered():
+        if call.run not in answered and call.link.family in CLIENT_FAMILIES:
+            yield Finding(
+                call.message,
+                f"the call {_shown(call)} has no response: give it one, or drop the call",
+                view.place(call.message, call.ordinal),
+            )
+
+
+def response_before_call(view: View) -> Iterator[Finding]:
+    """Find responses whose call comes later and is not answered otherwise, by id or by name."""
+    waiting: dict[tuple[str | None, str | None], int] = {}
+    for call in _client_calls(view):
+        if call.answer < 0:
+            name = None if call.link.id is not None else call.link.name
+            waiting[call.link.id, name] = call.message
+    for tie in view.results():
+        if tie.call is not None:
+            continue
+        name = None if tie.link.id is not None else tie.link.name
+        later = waiting.get((tie.link.id, name), -1)
+        if later > tie.message and (tie.link.id or name):
+            yield Finding(
+                tie.message,
+                f"the response {tie.link.id or name} stands before its call: move it after",
+                view.place(tie.message, tie.ordinal),
+                (later,),
+            )
+
+
+def response_name(view: View) -> Iterator[Finding]:
+    """Find responses that do not name the function that was called."""
+    for tie in view.results():
+        if tie.link.family != FUNCTION:
+            continue
+        called = tie.call.link.name if tie.call is not None else None
+        # A response to a call that is gone can only be asked for some name.
+        if tie.link.name is None or (called is not None and called != tie.link.name):
+            yield Finding(
+                tie.message,
+                f"the response does not name its function: call it {called or 'as its call'}",
+                view.place(tie.message, tie.ordinal),
+            )
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def parts_empty(view: View) -> Iterator[Finding]:
+    """Find contents without any part."""
+    for index, fact in enumerate(view.facts):
+        if not fact.linked and fact.role != OTHER and not view.parts(index):
+            yield Finding(index, "the content has no part: drop it, or say something", "parts")
+
+
+def part_without_data(view: View) -> Iterator[Finding]:
+    """Find parts that hold nothing, and empty text, which counts as nothing beside responses.
+
+    Recorded requests show empty text taken where it stands alone or behind a call.
+    """
+    for index, fact in enumerate(view.facts):
+        if fact.role == OTHER:
+            continue
+        parts = view.parts(index)
+        answers = any(isinstance(part, ToolResult) for part in parts)
+        for part in parts:
+            if isinstance(part, Opaque) and part.type == "empty":
+                yield Finding(index, "the part holds nothing: remove it", part.path)
+            elif isinstance(part, Text) and part.text == "":
+                yield Finding(index, "the text is empty: remove it", part.path, maybe=not answers)
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def signature_of(native: Any, path: str) -> Any:
+    """Return the thought signature of a part, `None` where it has none."""
+    part: Any = inside(mapping(native), path)
+    if not isinstance(part, Mapping):
+        part = mapping(part)
+    return part.get(_SIGNATURE[0]) or part.get(_SIGNATURE[1])
+
+
+def signature_missing(view: View) -> Iterator[Finding]:
+    """Find steps of the current turn whose first call has no signature.
+
+    The current turn is what follows the newest message of the user's own; a step is what the model
+    said in one go.
+    """
+    start = len(view.facts)
+    while start > 0 and view.facts[start - 1].role != USER:
+        start -= 1
+    run = -1
+    for call in view.groups.pairing.calls:
+        if call.message < start or call.run == run or call.link.family != FUNCTION:
+            continue
+        run = call.run
+        path = view.place(call.message, call.ordinal)
+        if not signature_of(view.transcript.natives[call.message], path):
+            yield Finding(
+                call.message,
+                f"the call {_shown(call)} opens a step and has no thought signature: bring it back",
+                path,
+            )
+
+
+def signature_corrupt(view: View) -> Iterator[Finding]:
+    """Find signatures that are not as they were issued.
+
+    Certain where the text is no base64, or differs from the record; a signature of nothing but zero
+    bytes is likely a placeholder.
+    """
+    issued = _issued(view)
+    for index, fact in enumerate(view.facts):
+        if fact.role != ASSISTANT or not fact.calls:
+            continue
+        native = view.transcript.natives[index]
+        for part in view.parts(index):
+            if not isinstance(part, ToolCall):
+                continue
+            signature = signature_of(native, part.path)
+            if not isinstance(signature, str):
+                continue
+            if (state := _state(signature)) != "sound" or _differs(issued, part, signature):
+                yield Finding(
+                    index,
+                    "the thought signature is not one that was issued: bring the original back",
+                    part.path,
+                    maybe=state == "blank" and not _differs(issued, part, signature),
+                )
+
+
+def _state(signature: str) -> str:
+    plain = signature.replace("-", "+").replace("_", "/")
+    try:
+        value = b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (NotBase64, ValueError):
+        return "broken"
+    return "sound" if any(value) else "blank"
+
+
+def _issued(view: View) -> dict[tuple[str | None, str | None, str], list[Any]]:
+    """Return the signatures of every call in the record."""
+    found: dict[tuple[str | None, str | None, str], list[Any]] = {}
+    record = view.record
+    for index in range(len(record) if record is not None else 0):
+        assert record is not None
+        if not record.facts_at(index).calls:
+            continue
+        native = record.natives[index]
+        for part in record.format.parts(native):
+            if isinstance(part, ToolCall):
+                found.setdefault(_named(part), []).append(signature_of(native, part.path))
+    return found
+
+
+def _differs(
+    issued: Mapping[tuple[str | None, str | None, str], list[Any]], call: ToolCall, signature: str
+) -> bool:
+    known = issued.get(_named(call))
+    return known is not None and signature not in known
+
+
+def _named(call: ToolCall) -> tuple[str | None, str | None, str]:
+    return call.id, call.name, repr(call.arguments)
