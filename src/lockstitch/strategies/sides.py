@@ -58,8 +58,8 @@ def _missing(window: Window) -> int | None:
             )
         last = position
     end = _last_kept(window)
-    if end >= 0 and window.role(end) == ASSISTANT and _ends_with_user(window):
-        while window.role(end) not in {USER, TOOL}:
+    if end >= 0 and _closes(window, end) and _ends_with_user(window):
+        while window.role(end) not in _SIDES or _closes(window, end):
             end += 1
         return end
     return None
@@ -123,7 +123,7 @@ def _parted(window: Window) -> bool:
         else:
             kept.append((spoken[-1], unit))
     if _ends_with_user(window):
-        while (end := _last_kept(window)) >= 0 and window.role(end) == ASSISTANT:
+        while (end := _last_kept(window)) >= 0 and _closes(window, end):
             if end < window.start or not _recent(window, window.units.of(end)):
                 break
             let_go(window.units.of(end))
@@ -203,4 +203,11 @@ def _ends_with_user(window: Window) -> bool:
     position = window.count - 1
     while position >= 0 and window.role(position) not in _SIDES:
         position -= 1
-    return position >= 0 and window.role(position) != ASSISTANT
+    return position >= 0 and not _closes(window, position)
+
+
+def _closes(window: Window, position: int) -> bool:
+    """Whether a message is the model's last word; a call is none where rounds are looked at."""
+    profile = window.request.profile
+    rounds = profile.rounds_apart or profile.answers_results
+    return window.role(position) == ASSISTANT and not (rounds and _facts(window, position).calls)

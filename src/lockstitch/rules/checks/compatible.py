@@ -45,8 +45,8 @@ __all__ = [
 NINE = IdShape("a-zA-Z0-9", 9, 9)
 """What Mistral takes as the id of a call."""
 
-# The roles that a message of Chat's shape may have.
-_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+# The roles, or types, of a dict that LangChain takes for a message.
+_ROLES = frozenset("user assistant system developer tool function human ai remove".split())
 _ORPHAN = "the result {} {}: bring its call back, or keep it as a note"
 
 
@@ -300,7 +300,8 @@ def _parses(text: Any) -> bool:
     if not isinstance(text, str):
         return True
     try:
-        json.loads(text)
+        # Line breaks inside of strings are let through by the readers that were tried.
+        json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return False
     return True
@@ -310,7 +311,8 @@ def incomplete_message(view: View) -> Iterator[Finding]:
     """Find messages without a role or without content, which cannot even be loaded."""
     for index, native in enumerate(view.transcript.natives):
         message = mapping(native)
-        if message.get("role") not in _ROLES:
-            yield Finding(index, f"no message has the role {message.get('role')!r}", "role")
+        role = message.get("role", message.get("type"))
+        if role not in _ROLES:
+            yield Finding(index, f"no message has the role {role!r}", "role")
         elif "content" not in message:
             yield Finding(index, 'the message has no content: say ""', "content")
