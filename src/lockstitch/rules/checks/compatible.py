@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
+from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import mapping
 from lockstitch.rules.ids import IdShape
 from lockstitch.rules.view import Finding, View
@@ -118,9 +118,10 @@ def _unanswered_at(view: View) -> dict[int, int]:
 
 
 def results_counted(view: View) -> Iterator[Finding]:
-    """Find calls without a result where the results are fewer than the calls.
+    """Find calls without a result.
 
-    A batch that is answered in part at the very end may still be under way.
+    A batch that is answered in part at the very end may still be under way; and where a result
+    stands at the call that names another, the numbers are right.
     """
     strays: dict[int, int] = {}
     for _, before in _strays(view):
@@ -128,16 +129,15 @@ def results_counted(view: View) -> Iterator[Finding]:
     started = {tie.call.message for tie in view.results() if tie.call is not None}
     for call, answerable in view.groups.pairing.waiting():
         may_wait = answerable and not view.closed
-        if call.link.kind != "call" or (may_wait and call.message not in started):
+        if call.link.kind != CALL or (may_wait and call.message not in started):
             continue
-        if strays.get(call.message, 0) > 0:
-            strays[call.message] -= 1
-            continue
+        counted = strays.get(call.message, 0) > 0
+        strays[call.message] = strays.get(call.message, 0) - 1
         yield Finding(
             call.message,
             f"the call {call.link.id or call.link.name} has no result: give it one, or drop it",
             view.place(call.message, call.ordinal),
-            maybe=may_wait,
+            maybe=may_wait or counted,
         )
 
 

@@ -1,6 +1,6 @@
 """What is known of single models: mistral. Data.
 
-The tokenizer of a model decides: up to v3 a message has content or calls, from v13 on ids count.
+The tokenizer of a model decides: up to v3 a message has content or calls, from v11 on ids count.
 
 Must not know: rules, checks.
 """
@@ -39,13 +39,13 @@ MISTRAL: Final = (
     _row("mistral-large-2407*", _OLD),
     _row("mistral-small-2402*", _OLD),
     _row("mistral-small-2409*", _OLD),
-    # v7 and v11.
+    # v7.
     _row("mistral-large-2411*", _MIDDLE),
     _row("pixtral-large-2411*", _MIDDLE),
     _row("mistral-small-2501*", _MIDDLE),
     _row("mistral-small-2503*", _MIDDLE),
-    _row("mistral-small-2506*", _MIDDLE),
-    # v13 and later.
+    _row("mistral-small-2506*", _NEW),
+    # v11 and later, which check ids too.
     _row("mistral-large-25*", _NEW),
     _row("mistral-large-3*", _NEW),
     _row("mistral-small-2603*", _NEW),
