@@ -191,12 +191,15 @@ def _goes_on(view: View, index: int) -> bool:
 
 
 def user_after_result(view: View) -> Iterator[Finding]:
-    """Find messages of the user right behind a result; newer models take them."""
+    """Find messages of the user right behind a result; newer models take them.
+
+    A system message between the two is no word of the model.
+    """
     if view.known.get("user_after_result"):
         return
     before = ""
     for index, fact in enumerate(view.facts):
-        if fact.role == OTHER:
+        if fact.role in {SYSTEM, OTHER}:
             continue
         if before == TOOL and fact.role == USER:
             message = "a user message follows a result: the model must speak between them"
