@@ -1,4 +1,4 @@
-"""Mistral's rules against Mistral's own validator, mistral-common (Apache-2.0), on broken histories.
+"""Mistral's rules against its own validator, mistral-common (Apache-2.0), on broken histories.
 
 Where the validator refuses, an error is found; where no error is found, it accepts. What we find
 and it does not is listed here with the reason.

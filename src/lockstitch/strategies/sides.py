@@ -51,11 +51,7 @@ def _missing(window: Window) -> int | None:
     last = -1
     for position in _spoken(window):
         if last >= 0 and _clash(window, last, position):
-            after = _next(window, last, 1)
-            other = _side(window, after) != _side(window, last)
-            return (
-                after if other and _side(window, last) == ASSISTANT else _next(window, position, -1)
-            )
+            return _between(window, last, position)
         last = position
     end = _last_kept(window)
     if end >= 0 and _closes(window, end) and _ends_with_user(window):
@@ -63,6 +59,20 @@ def _missing(window: Window) -> int | None:
             end += 1
         return end
     return None
+
+
+def _between(window: Window, last: int, position: int) -> int:
+    """Return which position between two that clash is to be kept."""
+    if (window.role(last), window.role(position)) == (TOOL, USER):
+        position = _next(window, position, -1)
+        while window.role(position) == USER:
+            position = _next(window, position, -1)
+        return position
+    after = _next(window, last, 1)
+    other = _side(window, after) != _side(window, last)
+    if other and _side(window, last) == ASSISTANT:
+        return after
+    return _next(window, position, -1)
 
 
 def _spoken(window: Window) -> Iterator[int]:
@@ -177,7 +187,7 @@ def _clash(window: Window, last: int, position: int) -> bool:
     """Whether a hole between two kept positions puts two turns of one side beside each other."""
     roles = (window.role(last), window.role(position))
     if window.request.profile.answers_results and roles == (TOOL, USER):
-        return window.role(_next(window, position, -1)) == ASSISTANT
+        return window.role(_next(window, position, -1)) != TOOL
     side = _side(window, position)
     if side != _side(window, last) or side not in window.request.profile.parted:
         return False

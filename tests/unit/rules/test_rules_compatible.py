@@ -146,7 +146,7 @@ def test_what_is_likely_but_not_confirmed_is_a_warning(profile):
     history = [*history, gave("c2"), gave("c2"), user()]
     found = [one for one in check(history, profile).violations if one.rule[:3] in {"cp-", "co-"}]
     assert {one.severity for one in found} == {"warning"}
-    assert len(found) == 4
+    assert len(found) == 5
 
 
 # --- thinking -------------------------------------------------------------------------------------

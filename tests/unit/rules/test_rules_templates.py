@@ -156,8 +156,8 @@ def test_a_final_message_of_the_model_is_likely_refused_where_thinking_is_not_kn
 
 def test_a_system_message_inside_the_list_is_only_suspected_and_said_by_the_user_at_export():
     history = [user("1"), said("2"), system(), user("3")]
-    [found] = check(history).violations
-    assert (found.rule, found.severity) == ("tp-system-first", "warning")
+    found = {one.rule: one.severity for one in check(history, "qwen3.5-9b").violations}
+    assert found == {"tp-system-first": "warning"}
     assert not repair(history).changes
     exported = ls.export(history, profile="chat-template", format="openai-chat")
     assert exported.messages == [user("1"), said("2"), user("s"), user("3")]
@@ -227,7 +227,7 @@ def render(template, history):
 @pytest.mark.parametrize("template", [STRICT, QUERY])
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_a_strict_template_renders_what_was_mended_and_every_window_of_it(template, kind, data):
     drawn = data.draw(KINDS[kind]("openai-chat"))
     history = [one for one in drawn if one.get("role") in {"system", "user", "assistant", "tool"}]
