@@ -64,9 +64,8 @@ def _missing(window: Window) -> int | None:
 def _between(window: Window, last: int, position: int) -> int:
     """Return which position between two that clash is to be kept."""
     if (window.role(last), window.role(position)) == (TOOL, USER):
-        position = _next(window, position, -1)
-        while window.role(position) == USER:
-            position = _next(window, position, -1)
+        while position > last and window.role(position) != ASSISTANT:
+            position -= 1
         return position
     after = _next(window, last, 1)
     other = _side(window, after) != _side(window, last)
