@@ -176,7 +176,8 @@ class Draft:
         """
         fields = self.fields(entry)
         taken = [inside(fields, path) for path in paths]
-        kept = self.writer.tidied(without(fields, paths))
+        twins = [twin for path in paths for twin in self.writer.twins(fields, path)]
+        kept = self.writer.tidied(without(fields, [*paths, *twins]))
         entry.touched = True
         left = self.format.parts(self.writer.refit(entry.native, kept))
         if self.writer.says_nothing(left):

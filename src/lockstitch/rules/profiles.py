@@ -36,6 +36,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         end: `user` where the last message must be a user's or a result, else `any`.
         current_turn: more is demanded behind the newest user message than before it, so that a cut
             must not take it from between the two.
+        rounds_apart: tool rounds (messages with calls, results) are no turns of either side.
+        answers_results: the model must speak between a result and the user's next message.
     """
 
     name: str
@@ -48,6 +50,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     parted: tuple[str, ...] = ()
     end: str = "any"
     current_turn: bool = False
+    rounds_apart: bool = False
+    answers_results: bool = False
 
 
 PROFILES: Final[dict[str, Profile]] = {
@@ -92,6 +96,31 @@ PROFILES: Final[dict[str, Profile]] = {
             parted=("user", "assistant"),
             end="user",
         ),
+        Profile(
+            name="mistral",
+            title="Mistral",
+            start="user",
+            ids=IdShape("a-zA-Z0-9", 9, 9),
+            bound_system=True,
+            end="user",
+            answers_results=True,
+        ),
+        Profile(name="cohere", title="Cohere, in Chat's shape"),
+        Profile(name="deepseek", title="DeepSeek"),
+        Profile(name="kimi", title="Kimi (Moonshot)"),
+        Profile(name="glm", title="GLM (Zhipu, Z.ai)", start="user"),
+        Profile(name="qwen", title="Qwen (DashScope)"),
+        Profile(name="xai", title="xAI"),
+        Profile(name="groq", title="Groq"),
+        Profile(
+            name="chat-template",
+            title="chat templates: vLLM, llama.cpp, Ollama, LM Studio",
+            start="user",
+            parted=("user", "assistant"),
+            end="user",
+            rounds_apart=True,
+        ),
+        Profile(name="langchain", title="LangChain and LangGraph", adjacency="order"),
     )
 }
 

@@ -122,7 +122,9 @@ def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
     found: list[tuple[Rule, Finding]] = []
     seen: set[tuple[str, int, str]] = set()
     for rule, severity, finding in findings(view, terms.profile):
-        wanted = rule.target_only if terms.target_only else severity == "error"
+        # An export takes nothing away for a trait that the model is not known to have.
+        surely = not rule.scope or terms.known.get(rule.scope, False)
+        wanted = rule.target_only and surely if terms.target_only else severity == "error"
         key = (rule.check, finding.index, finding.path)
         if wanted and rule.check in MENDS and rule.repairs and key not in seen:
             seen.add(key)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lockstitch.facts import OTHER, SYSTEM, USER
+from lockstitch.rules.catalog import RULES
 from lockstitch.rules.check import check_transcript
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def _past_damage(window: Window, boundaries: list[int]) -> int:
     while True:
         kept = transcript.tail(best)
         report = check_transcript(kept, window.request.profile)
-        broken = [violation.index for violation in report.errors]
+        # How the target wants things written is mended on the way out, and damages nothing.
+        broken = [one.index for one in report.errors if not RULES[one.rule].target_only]
         if not broken:
             return best
         # A breach of the list as a whole (nothing to answer) is mended by no later start.

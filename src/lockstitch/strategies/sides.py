@@ -34,8 +34,7 @@ def bridge_floor(window: Window) -> int | None:
 
     Returns an earlier start to try from, or `None` when the floor is legal.
     """
-    profile = window.request.profile
-    if not profile.parted and profile.end == "any":
+    if not _takes_sides(window):
         return None
     while True:
         between = _missing(window)
@@ -55,16 +54,25 @@ def _missing(window: Window) -> int | None:
         if first < newest and not window.is_kept(newest):
             return newest
         if last >= 0 and _clash(window, last, first):
-            after = _next(window, last, 1)
-            model = _side(window, last) == ASSISTANT != _side(window, after)
-            return after if model else _next(window, first, -1)
+            return _between(window, last, first)
         last = following
-    if last >= 0 and _side(window, last) == ASSISTANT and _ends_with_user(window):
-        after = _next(window, last, 1)
-        while _side(window, after) == ASSISTANT:
-            after = _next(window, after, 1)
-        return after
+    end = _last_kept(window)
+    if end >= 0 and _closes(window, end) and _ends_with_user(window):
+        while window.role(end) not in _SIDES or _closes(window, end):
+            end += 1
+        return end
     return None
+
+
+def _between(window: Window, last: int, position: int) -> int:
+    """Return which position between two that clash is to be kept."""
+    if (window.role(last), window.role(position)) == (TOOL, USER):
+        while position > last and window.role(position) != ASSISTANT:
+            position -= 1
+        return position
+    after = _next(window, last, 1)
+    model = _side(window, last) == ASSISTANT != _side(window, after)
+    return after if model else _next(window, position, -1)
 
 
 def _spoken(window: Window) -> Iterator[tuple[int, int]]:
@@ -94,8 +102,7 @@ def _stretches(window: Window) -> Iterator[tuple[int, int]]:
 
 def part_sides(window: Window) -> None:
     """Let groups go until no hole puts two turns of one side beside each other."""
-    profile = window.request.profile
-    if not profile.parted and profile.end == "any":
+    if not _takes_sides(window):
         return
     _let_turn_go(window)
     if _settled(window):
@@ -126,7 +133,8 @@ def _settled(window: Window) -> bool:
         if not legal:
             return False
         last = following
-    return last < 0 or _side(window, last) == USER or not _ends_with_user(window)
+    end = _last_kept(window)
+    return end < 0 or not _closes(window, end) or not _ends_with_user(window)
 
 
 def _parted(window: Window) -> bool:
@@ -147,7 +155,12 @@ def _parted(window: Window) -> bool:
         if not spoken or window.why[unit] not in KEPT:
             continue
         while kept and _clash(window, kept[-1][0], spoken[0]) and _recent(window, kept[-1][1]):
-            let_go(kept.pop()[1])
+            earlier = kept.pop()[1]
+            let_go(earlier)
+            # The tool rounds of a turn go with it, where they do not speak for themselves.
+            for beside in range(earlier + 1, unit):
+                if _recent(window, beside) and window.request.profile.rounds_apart:
+                    let_go(beside)
         misplaced = (
             _clash(window, kept[-1][0], spoken[0])
             if kept
@@ -158,9 +171,26 @@ def _parted(window: Window) -> bool:
         else:
             kept.append((spoken[-1], unit))
     if _ends_with_user(window):
-        while kept and _side(window, kept[-1][0]) == ASSISTANT and _recent(window, kept[-1][1]):
-            let_go(kept.pop()[1])
+        while (end := _last_kept(window)) >= 0 and _closes(window, end):
+            if end < window.start or not _recent(window, window.units.of(end)):
+                break
+            let_go(window.units.of(end))
     return whole
+
+
+def _takes_sides(window: Window) -> bool:
+    profile = window.request.profile
+    return bool(profile.parted) or profile.end != "any" or profile.answers_results
+
+
+def _last_kept(window: Window) -> int:
+    """Return the last kept position at which anyone speaks, -1 where there is none."""
+    for start, stop, unit in reversed(window.units.pieces()):
+        if window.why[unit] in KEPT:
+            for position in range(stop - 1, start - 1, -1):
+                if window.role(position) in _SIDES:
+                    return position
+    return max((at for at in window.early if window.role(at) in _SIDES), default=-1)
 
 
 def _recent(window: Window, unit: int) -> bool:
@@ -171,7 +201,10 @@ def _recent(window: Window, unit: int) -> bool:
 
 
 def _side(window: Window, position: int) -> str:
-    return _SIDES.get(window.role(position), "")
+    role = window.role(position)
+    if window.request.profile.rounds_apart and (role == TOOL or _facts(window, position).calls):
+        return ""
+    return _SIDES.get(role, "")
 
 
 def _facts(window: Window, position: int) -> Facts:
@@ -190,6 +223,9 @@ def _next(window: Window, position: int, step: int) -> int:
 
 def _clash(window: Window, last: int, position: int) -> bool:
     """Whether a hole between two kept positions puts two turns of one side beside each other."""
+    roles = (window.role(last), window.role(position))
+    if window.request.profile.answers_results and roles == (TOOL, USER):
+        return window.role(_next(window, position, -1)) != TOOL
     side = _side(window, position)
     if side != _side(window, last) or side not in window.request.profile.parted:
         return False
@@ -223,6 +259,13 @@ def _ends_with_user(window: Window) -> bool:
     if window.request.profile.end != "user":
         return False
     position = window.count - 1
-    while position >= 0 and not _side(window, position):
+    while position >= 0 and window.role(position) not in _SIDES:
         position -= 1
-    return position >= 0 and _side(window, position) == USER
+    return position >= 0 and not _closes(window, position)
+
+
+def _closes(window: Window, position: int) -> bool:
+    """Whether a message is the model's last word; a call is none where rounds are looked at."""
+    profile = window.request.profile
+    rounds = profile.rounds_apart or profile.answers_results
+    return window.role(position) == ASSISTANT and not (rounds and _facts(window, position).calls)

@@ -28,8 +28,26 @@ __all__ = ["LIST_LEVEL", "Subject", "breaches"]
 # Checks whose finding is about the list as a whole: a cut may move the place it is reported at, so
 # what counts is how many there are.
 LIST_LEVEL: Final = frozenset(
-    {"call_leads", "ends_with_model", "first_not_user", "no_messages", "system_first"}
+    {
+        "call_leads",
+        "ends_with_model",
+        "final_assistant_thinking",
+        "first_not_user",
+        "model_speaks_last",
+        "no_messages",
+        "no_user_message",
+        "system_first",
+        "user_not_first",
+    }
 )
+
+# Checks of a result without its call that differ in what stands before it; a cut may change that.
+STRAYS: Final = frozenset(
+    {"leading_result", "result_after_user", "surplus_result", "unknown_result"}
+)
+
+# All of them are told as this rule's.
+_STRAY = next(rule.id for rule in RULES.values() if rule.check in STRAYS)
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.
 Breach = tuple[str, int, str]
@@ -152,9 +170,11 @@ def breaches(violations: Sequence[Violation], positions: Sequence[int]) -> Count
     """Count violations by rule, input position and place inside the message."""
     found: Counter[Breach] = Counter()
     for violation in violations:
-        if violation.index < 0 or RULES[violation.rule].check in LIST_LEVEL:
+        check = RULES[violation.rule].check
+        if violation.index < 0 or check in LIST_LEVEL:
             found[violation.rule, -1, ""] += 1
         else:
             inside = violation.path.partition("]")[2]
-            found[violation.rule, positions[violation.index], inside] += 1
+            name = _STRAY if check in STRAYS else violation.rule
+            found[name, positions[violation.index], inside] += 1
     return found

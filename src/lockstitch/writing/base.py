@@ -66,6 +66,10 @@ class Writer:
         """Whether a part is its whole message, so that the one cannot go without the other."""
         return isinstance(part, ToolResult) and not self.packed
 
+    def twins(self, fields: Mapping[str, Any], path: str) -> list[str]:
+        """Return the other places in which the part at a path stands; they go with it."""
+        return []
+
     def tidied(self, fields: Fields) -> Fields:
         """Take away fields that hold nothing any more since parts were taken out of them."""
         return fields

@@ -1,24 +1,29 @@
 """How LangChain messages are written, in each of their shapes: objects, and three kinds of dict.
 
-A changed object is a copy of its own class. A made message takes the shape of one of the history;
-an object is made from the classes that came with that one, so nothing is imported here.
+A call stands in several places of its message: in `tool_calls`, as a block of the content, in the
+provider's own form under `additional_kwargs`, in the chunks of a stream. Adapters read whichever
+they like, so a change is made in all of them. A changed object is a copy of its own class. A made
+message takes the shape of one of the history; an object is made from the classes that came with
+that one, so nothing is imported here.
 
 Must not know: other formats, any rule.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lockstitch.formats.base import mapping
 from lockstitch.transcript import ToolCall, ToolResult
-from lockstitch.writing.base import Fields, Writer, edited
+from lockstitch.writing.base import Fields, Writer, edited, inside, without
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from lockstitch.transcript import Part
 
@@ -52,8 +57,28 @@ class LangChainWriter(Writer):
         holder = _holder(message)
         return super().refit(native, {**message, holder: dict(fields)} if holder else fields)
 
+    def twins(self, fields: Mapping[str, Any], path: str) -> list[str]:
+        """Return the other places in which the call at a path stands."""
+        key, _, _ = path.partition("[")
+        if key not in _STATED:
+            return []
+        called = inside(fields, path)
+        same = [at for at in _stated(fields) if _id(inside(fields, at)) == _id(called)]
+        number = same.index(path)
+        found = [
+            [at for at in places if _id(inside(fields, at)) == _id(called)]
+            for places in _copies(fields)
+        ]
+        return [places[number] for places in found if number < len(places)]
+
     def tidied(self, fields: Fields) -> Fields:
-        """Nothing: an empty list of calls is what every message has."""
+        """Take an emptied list of the provider's own calls away.
+
+        The list of calls itself stays: an empty one is what every message has.
+        """
+        extra = fields.get("additional_kwargs")
+        if isinstance(extra, dict) and extra.get("tool_calls") == []:
+            return without(fields, ["additional_kwargs.tool_calls"])
         return fields
 
     def said(self, role: str, text: str, like: Any = None) -> Any:
@@ -77,20 +102,26 @@ class LangChainWriter(Writer):
         """Give a call or a result another id, in every place where it stands."""
         if isinstance(part, ToolResult):
             return {**fields, "tool_call_id": id}
-        changed = edited(fields, f"{part.path}.id", id)
-        old = part.id if isinstance(part, ToolCall) else None
-        content = changed.get("content")
-        if isinstance(content, list) and part.path.startswith("tool_calls"):
-            changed["content"] = [_renamed_block(block, old, id) for block in content]
-        return changed
+        return self._set(
+            fields, part.path, id, lambda held: "call_id" if "call_id" in held else "id"
+        )
 
     def recalled(self, fields: Mapping[str, Any], part: ToolCall, name: str) -> Fields:
-        """Give a call another name."""
-        return edited(fields, f"{part.path}.name", name)
+        """Give a call another name, in every place where it stands."""
+        return self._set(fields, part.path, name, lambda held: f"{_inner(held)}name")
 
     def rearranged(self, fields: Mapping[str, Any], part: ToolCall, arguments: Any) -> Fields:
-        """Give a call other arguments."""
-        return edited(fields, f"{part.path}.args", arguments)
+        """Give a call other arguments, as text or as an object as each place has them."""
+        return self._set(fields, part.path, arguments, _arguments)
+
+    def _set(
+        self, fields: Mapping[str, Any], path: str, value: Any, key: Callable[[Fields], str]
+    ) -> Fields:
+        changed = dict(fields)
+        for place in (path, *self.twins(fields, path)):
+            at = f"{place}.{key(dict(mapping(inside(changed, place))))}"
+            changed = edited(changed, at, _as_before(value, changed, at))
+        return changed
 
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
         """Give a result another content."""
@@ -104,9 +135,54 @@ def _holder(message: Mapping[str, Any]) -> str:
     return "data" if isinstance(message.get("data"), dict) and "content" not in message else ""
 
 
-def _renamed_block(block: Any, old: str | None, new: str) -> Any:
-    calls = isinstance(block, dict) and block.get("type") in {"tool_use", "tool_call"}
-    return {**block, "id": new} if calls and block.get("id") == old else block
+_STATED = ("tool_calls", "invalid_tool_calls")
+_BLOCKS = frozenset({"tool_use", "tool_call", "function_call"})
+
+
+def _stated(fields: Mapping[str, Any]) -> list[str]:
+    return [f"{key}[{at}]" for key in _STATED for at in range(len(fields.get(key) or ()))]
+
+
+def _copies(fields: Mapping[str, Any]) -> list[list[str]]:
+    """List the places of calls beside `tool_calls`: blocks, the provider's form, chunks."""
+    content, extra = fields.get("content"), fields.get("additional_kwargs")
+    blocks = content if isinstance(content, list) else ()
+    own = (extra.get("tool_calls") if isinstance(extra, dict) else None) or ()
+    return [
+        [
+            f"content[{at}]"
+            for at, block in enumerate(blocks)
+            if isinstance(block, dict) and block.get("type") in _BLOCKS
+        ],
+        [f"additional_kwargs.tool_calls[{at}]" for at in range(len(own))],
+        [f"tool_call_chunks[{at}]" for at in range(len(fields.get("tool_call_chunks") or ()))],
+    ]
+
+
+def _id(call: Any) -> Any:
+    held = mapping(call)
+    return held.get("call_id") or held.get("id")
+
+
+def _inner(held: Mapping[str, Any]) -> str:
+    """Return the step to what holds name and arguments."""
+    return "function." if isinstance(held.get("function"), Mapping) else ""
+
+
+def _arguments(held: Mapping[str, Any]) -> str:
+    step = _inner(held)
+    inner = held["function"] if step else held
+    return step + next(key for key in ("args", "input", "arguments") if key in inner)
+
+
+def _as_before(value: Any, fields: Mapping[str, Any], path: str) -> Any:
+    """Write a value as text where text stood, as an object where an object did."""
+    held = inside(fields, path)
+    if isinstance(held, Mapping) and isinstance(value, str):
+        return json.loads(value)
+    if isinstance(held, str) and isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    return value
 
 
 def _made(kind: str, fields: Fields, like: Any) -> Any:

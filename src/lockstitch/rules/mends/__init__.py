@@ -11,7 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import chat, content, links, media, order, responses, stored, turns
+from lockstitch.rules.mends import (
+    chat,
+    compatible,
+    content,
+    links,
+    media,
+    order,
+    responses,
+    stored,
+    turns,
+)
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -47,6 +57,15 @@ _UNBOUND: Final[dict[str, Mend]] = {
     "rename": responses.forget_id,
 }
 
+_THOUGHTS: Final[dict[str, Mend]] = {
+    "restore": compatible.bring_back_thoughts,
+    "synthesize": compatible.leave_thoughts_empty,
+}
+_OPENED: Final[dict[str, Mend]] = {
+    "restore": order.bring_back_user,
+    "synthesize": order.open_with_user,
+}
+
 MENDS: Final[dict[str, dict[str, Mend]]] = {
     # What the server of Responses holds comes before what the list lacks.
     "request_sent_again": {"drop": order.drop_item},
@@ -55,6 +74,9 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unstored_reference": {"restore": stored.bring_back_item, "drop": order.drop_item},
     "trigger_not_last": {"move": responses.trigger_last},
     "duplicate_item": {"drop": order.drop_item},
+    # What cannot even be loaded.
+    "incomplete_message": {"replace": compatible.write_content},
+    "arguments_not_json": {"replace": content.wrap_arguments},
     "lone_surrogate": {"replace": content.well_formed},
     "strange_role": {"move": turns.lift_instructions, "replace": turns.write_role},
     "system_in_list": {"move": order.lift_system},
@@ -77,6 +99,25 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unanswered_computer": _ANSWER,
     "unanswered_mcp": _ANSWER,
     "unanswered_server": _ANSWER,
+    # Mistral's counting of results, and LangChain's.
+    "unknown_result": _HOME,
+    "leading_result": _HOME,
+    "result_after_user": _HOME,
+    "surplus_result": _HOME,
+    "result_without_id": _HOME,
+    "results_counted": _ANSWER,
+    "call_answered_nowhere": _ANSWER,
+    "several_calls": {"move": compatible.one_call_each},
+    "id_not_of_nine": {"rename": links.rename_call},
+    # Reasoning, and what stands beside calls.
+    "call_without_thoughts": _THOUGHTS,
+    "call_without_reasoning_in_turn": _THOUGHTS,
+    "turn_without_reasoning": _THOUGHTS,
+    "turn_without_thinking": _THOUGHTS,
+    "reasoning_field": {"drop": content.drop_key},
+    "content_beside_calls": {"drop": compatible.blank_content},
+    "content_beside_thinking": {"drop": compatible.blank_content},
+    "content_missing": {"replace": content.say_nothing},
     "response_count": _ANSWER,
     "dangling_call": _ANSWER,
     "result_not_next": {
@@ -96,6 +137,14 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "empty_message": {"drop": content.drop_message, "replace": content.fill},
     "system_first": {"move": order.lift_system},
     "system_misplaced": {"move": order.settle_system},
+    "neither_content_nor_calls": {"drop": content.drop_message, "replace": content.fill},
+    "media_in_system": {"move": compatible.move_media},
+    "system_anywhere": {"merge": compatible.fold_system, "demote": order.as_user},
+    "system_inside": {"demote": order.as_user},
+    "system_later": {"demote": order.as_user},
+    "no_user_message": _OPENED,
+    "opens_with_calls": _OPENED,
+    "user_not_first": _OPENED,
     # Converse and Gemini: content first, then neighbours, then who speaks first and last.
     "parts_empty": {"drop": content.drop_message, "replace": content.fill},
     "no_blocks": {"drop": content.drop_message, "replace": content.fill},
@@ -149,4 +198,10 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "message_among_calls": {"move": responses.message_first},
     "wrong_block": {"replace": responses.own_block},
     "refused_file": {"drop": responses.leave_out_file},
+    # Last, since every mend above may change who stands beside whom.
+    "user_after_result": {"synthesize": order.bridge},
+    "two_assistants_last": {"merge": order.merge_neighbours},
+    "roles_repeat": {"merge": order.merge_neighbours, "synthesize": compatible.take_turns},
+    "model_speaks_last": {"synthesize": order.go_on},
+    "final_assistant_thinking": {"synthesize": order.go_on},
 }

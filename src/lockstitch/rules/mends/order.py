@@ -19,6 +19,7 @@ __all__ = [
     "BRIDGE",
     "EARLIER",
     "GO_ON",
+    "as_user",
     "bridge",
     "bring_back_user",
     "drop_item",
@@ -26,6 +27,7 @@ __all__ = [
     "lift_system",
     "merge_neighbours",
     "open_with_user",
+    "say",
     "settle_system",
 ]
 
@@ -53,20 +55,21 @@ def bring_back_user(draft: Draft, breach: Breach) -> bool:
 
 def open_with_user(draft: Draft, breach: Breach) -> bool:
     """Let a marker of the user's side open the conversation."""
-    return _say(draft, breach, draft.entries.index(breach.entry), USER, EARLIER)
+    return say(draft, breach, draft.entries.index(breach.entry), USER, EARLIER)
 
 
 def go_on(draft: Draft, breach: Breach) -> bool:
     """Give the user the last word."""
-    return _say(draft, breach, draft.entries.index(breach.entry) + 1, USER, GO_ON)
+    return say(draft, breach, draft.entries.index(breach.entry) + 1, USER, GO_ON)
 
 
 def bridge(draft: Draft, breach: Breach) -> bool:
     """Let the model speak between a result and the user."""
-    return _say(draft, breach, draft.entries.index(breach.entry), ASSISTANT, BRIDGE)
+    return say(draft, breach, draft.entries.index(breach.entry), ASSISTANT, BRIDGE)
 
 
-def _say(draft: Draft, breach: Breach, at: int, role: str, text: str) -> bool:
+def say(draft: Draft, breach: Breach, at: int, role: str, text: str) -> bool:
+    """Put a message of text in front of a position."""
     made = draft.writer.said(role, text, breach.entry.native)
     draft.insert(at, made)
     breach.entry.touched = True
@@ -133,10 +136,11 @@ def settle_system(draft: Draft, breach: Breach) -> bool:
                 "move", breach.rule.id, breach.entry, message, "", before=before, after=before
             )
             return True
-    return _as_user(draft, breach)
+    return as_user(draft, breach)
 
 
-def _as_user(draft: Draft, breach: Breach) -> bool:
+def as_user(draft: Draft, breach: Breach) -> bool:
+    """Turn a system message into a user message, in its place."""
     text = "\n\n".join(
         part.text for part in draft.parts(breach.entry) if isinstance(part, Text) and part.text
     )

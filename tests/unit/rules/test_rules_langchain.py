@@ -1,0 +1,85 @@
+"""What LangChain and LangGraph refuse, tried on dicts in Chat's shape and on real messages."""
+
+import pytest
+
+import lockstitch as ls
+from lockstitch.rules.mends.links import NOTE, UNKNOWN
+
+messages = pytest.importorskip("langchain_core.messages")
+
+
+def check(history, tail="closed", format="openai-chat"):
+    return ls.check(history, profile="langchain", tail=tail, format=format)
+
+
+def asked(*ids, arguments="{}", content=""):
+    calls = [
+        {"id": id_, "type": "function", "function": {"name": "f", "arguments": arguments}}
+        for id_ in ids
+    ]
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+CASES = [
+    ("lc-message-coercion", [{"role": "user"}], [{"role": "user", "content": ""}]),
+    (
+        "lc-tool-id-missing",
+        [{"role": "tool", "content": "r"}],
+        [{"role": "user", "content": f"{NOTE}\n\nr"}],
+    ),
+    (
+        "lc-arguments-json",
+        [asked("1", arguments="{bad"), {"role": "tool", "tool_call_id": "1", "content": "r"}],
+        [
+            asked("1", arguments='{"_unparsed": "{bad"}'),
+            {"role": "tool", "tool_call_id": "1", "content": "r"},
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "broken", "mended"), CASES, ids=[case[0] for case in CASES])
+def test_a_dict_that_cannot_be_loaded_is_an_error_and_loads_when_mended(rule, broken, mended):
+    with pytest.raises((ValueError, KeyError)):
+        messages.convert_to_messages(broken)
+    assert [found.rule for found in check(broken).errors] == [rule]
+    once = ls.repair(broken, profile="langchain", format="openai-chat")
+    assert once.messages == mended
+    assert messages.convert_to_messages(once.messages)
+
+
+def test_an_unknown_role_is_said_and_not_made_up():
+    odd = [{"role": "narrator", "content": "x"}]
+    report = ls.repair(odd, profile="langchain", format="openai-chat").remaining
+    assert "lc-message-coercion" in {found.rule for found in report}
+
+
+@pytest.mark.parametrize("shape", ["objects", "messages_to_dict", "dumpd"])
+def test_a_call_answered_nowhere_is_an_error_and_one_answered_elsewhere_is_none(shape):
+    load = pytest.importorskip("langchain_core.load")
+    shapes = {
+        "objects": list,
+        "messages_to_dict": messages.messages_to_dict,
+        "dumpd": lambda history: [load.dumpd(one) for one in history],
+    }
+    call = messages.AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "t1"}])
+    human, result = messages.HumanMessage("q"), messages.ToolMessage("r", tool_call_id="t1")
+    broken = shapes[shape]([human, call])
+    assert [one.rule for one in check(broken, format="langchain").errors] == [
+        "lc-invalid-chat-history"
+    ]
+    assert check(broken, "open", "langchain").ok
+    mended = ls.repair(broken, profile="langchain", format="langchain")
+    assert mended.ok
+    assert UNKNOWN in repr(mended.messages[-1])
+    for order in ([human, call, human, result], [human, result, call]):
+        assert check(shapes[shape](order), format="langchain").ok
+
+
+def test_a_call_that_could_not_be_parsed_is_not_looked_at():
+    call = messages.AIMessage(
+        "", invalid_tool_calls=[{"name": "f", "args": "{", "id": "t1", "error": "x"}]
+    )
+    assert check(
+        [messages.HumanMessage("q"), call, messages.HumanMessage("q")], format="langchain"
+    ).ok

@@ -1,0 +1,127 @@
+"""LangChain messages are changed in every place where a call stands, in each of their shapes."""
+
+import pytest
+
+from lockstitch.formats.langchain import FORMAT
+from lockstitch.opening import Opened
+from lockstitch.rules.draft import Draft
+from lockstitch.rules.profiles import get_profile
+from lockstitch.transcript import ToolCall
+from lockstitch.writing import writer_for
+
+messages = pytest.importorskip("langchain_core.messages")
+load = pytest.importorskip("langchain_core.load")
+WRITER = writer_for("langchain")
+SHAPES = {
+    "objects": lambda one: one,
+    "messages_to_dict": lambda one: messages.messages_to_dict([one])[0],
+    "dumpd": load.dumpd,
+}
+in_every_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+def turn(*ids):
+    """A turn of the model as adapters leave it: its calls stand in three places."""
+    return messages.AIMessage(
+        content=[
+            {"type": "text", "text": "so"},
+            *({"type": "tool_use", "id": id_, "name": "f", "input": {}} for id_ in ids),
+        ],
+        tool_calls=[{"name": "f", "args": {}, "id": id_} for id_ in ids],
+        additional_kwargs={
+            "tool_calls": [
+                {"id": id_, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+                for id_ in ids
+            ]
+        },
+    )
+
+
+def calls(native):
+    return [part for part in FORMAT.parts(native) if isinstance(part, ToolCall)]
+
+
+def places(native):
+    """What each place says: id, name, arguments."""
+    fields = WRITER.fields(native)
+    own = fields["additional_kwargs"].get("tool_calls", ())
+    return {
+        "stated": [(one["id"], one["name"], one["args"]) for one in fields["tool_calls"]],
+        "blocks": [
+            (one["id"], one["name"], one["input"])
+            for one in fields["content"]
+            if one["type"] == "tool_use"
+        ],
+        "own": [(one["id"], one["function"]["name"], one["function"]["arguments"]) for one in own],
+    }
+
+
+def changed(native, fields):
+    return WRITER.refit(native, fields)
+
+
+@in_every_shape
+def test_a_call_is_renamed_everywhere(shape):
+    native = SHAPES[shape](turn("a", "b"))
+    renamed = changed(native, WRITER.renamed(WRITER.fields(native), calls(native)[1], "new"))
+    for found in places(renamed).values():
+        assert [id_ for id_, _, _ in found] == ["a", "new"]
+    assert [id_ for id_, _, _ in places(native)["stated"]] == ["a", "b"]
+    assert type(renamed) is type(native)
+
+
+@in_every_shape
+def test_two_calls_of_one_id_are_told_apart_by_their_order(shape):
+    native = SHAPES[shape](turn("a", "a"))
+    renamed = changed(native, WRITER.renamed(WRITER.fields(native), calls(native)[1], "new"))
+    for found in places(renamed).values():
+        assert [id_ for id_, _, _ in found] == ["a", "new"]
+
+
+@in_every_shape
+def test_a_call_is_given_another_name_and_other_arguments_everywhere(shape):
+    native = SHAPES[shape](turn("a"))
+    fields = WRITER.recalled(WRITER.fields(native), calls(native)[0], "g")
+    assert {name for found in places(changed(native, fields)).values() for _, name, _ in found} == {
+        "g"
+    }
+    for arguments in ('{"x": 1}', {"x": 1}):
+        fields = WRITER.rearranged(WRITER.fields(native), calls(native)[0], arguments)
+        found = places(changed(native, fields))
+        assert found["stated"][0][2] == found["blocks"][0][2] == {"x": 1}
+        assert found["own"][0][2] == '{"x": 1}'
+
+
+@in_every_shape
+def test_a_call_is_dropped_from_every_place(shape):
+    draft = Draft(
+        Opened([SHAPES[shape](turn("a", "b"))], "langchain").transcript,
+        WRITER,
+        get_profile("langchain"),
+    )
+    [entry] = draft.entries
+    draft.take_out(entry, ["tool_calls[0]"])
+    for found in places(entry.native).values():
+        assert [id_ for id_, _, _ in found] == ["b"]
+    draft.take_out(entry, ["tool_calls[0]"])
+    assert set(map(len, places(entry.native).values())) == {0}
+    assert "tool_calls" not in WRITER.fields(entry.native)["additional_kwargs"]
+    assert calls(entry.native) == []
+    draft.take_out(entry, ["content[0]"])
+    assert draft.entries == []
+
+
+def test_a_call_that_stands_only_as_a_block_is_renamed_there():
+    block = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "f", "arguments": "{}"}
+    native = messages.AIMessage(content=[block])
+    renamed = WRITER.renamed(WRITER.fields(native), calls(native)[0], "new")
+    assert renamed["content"] == [{**block, "call_id": "new"}]
+
+
+def test_the_chunks_of_a_stream_go_along():
+    native = messages.AIMessageChunk(
+        content="",
+        tool_call_chunks=[{"name": "f", "args": "{}", "id": "a", "index": 0}],
+    )
+    fields = WRITER.renamed(WRITER.fields(native), calls(native)[0], "new")
+    assert fields["tool_call_chunks"][0]["id"] == fields["tool_calls"][0]["id"] == "new"
