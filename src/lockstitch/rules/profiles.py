@@ -63,6 +63,7 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Anthropic Messages",
             adjacency="run",
             bound_system=True,
+            ids=IdShape("a-zA-Z0-9_-", 1, 64),
         ),
     )
 }

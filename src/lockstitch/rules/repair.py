@@ -46,12 +46,15 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
         changes: every change, in the order they were made.
         remaining: the breaches that could not be mended.
         system: instructions that stood in the list and belong into the request's own field.
+        request: fields of the request around the list that were given other values. A request body
+            comes back with them; beside a bare list they are yours to set.
     """
 
     messages: Any
     changes: tuple[Change, ...] = ()
     remaining: tuple[Violation, ...] = ()
     system: str | None = None
+    request: Mapping[str, Any] = {}
 
     @property
     def ok(self) -> bool:
@@ -92,6 +95,7 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
     """Mend a transcript until nothing is found that helps; return the draft with its account."""
     draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
     memory = Record(record) if record is not None else None
+    witness = _witness(draft, terms, record)
     patience = None
     while True:
         view = view_of(
@@ -99,7 +103,7 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
             terms.profile,
             tail=terms.tail,
             known=terms.known,
-            record=record,
+            record=witness,
         )
         entries = draft.begin()
         wanted = _wanted(view, terms)
@@ -112,6 +116,16 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
         )
         if patience < 0 or not _round(draft, terms, breaches):
             return draft
+
+
+def _witness(draft: Draft, terms: Terms, record: Transcript | None) -> Transcript | None:
+    """Return what the thinking of a draft was made from.
+
+    Where thinking is bound to what stands in front of it, each mend in front of it unbinds it; with
+    no record, the history as it came is all that shows this.
+    """
+    bound = terms.known.get("preserved_thinking", False)
+    return draft.source if record is None and bound else record
 
 
 def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
@@ -150,6 +164,10 @@ def _means(rule: Rule, terms: Terms) -> Iterator[Mend]:
 def left(draft: Draft, terms: Terms, record: Transcript | None = None) -> tuple[Violation, ...]:
     """Return the errors that a draft still has."""
     report = check_transcript(
-        draft.transcript(), terms.profile, tail=terms.tail, known=terms.known, record=record
+        draft.transcript(),
+        terms.profile,
+        tail=terms.tail,
+        known=terms.known,
+        record=_witness(draft, terms, record),
     )
     return report.errors

@@ -22,7 +22,7 @@ __all__ = ["CODES", "found_at", "has_rule", "stands_for"]
 _APART: Final = ("displaced_result", "result_before_call")
 
 CODES: Final[dict[str, tuple[str, ...]]] = {
-    "bad-tool-name": (),
+    "bad-tool-name": ("odd_call_name",),
     "dangling-server-call": ("unanswered_server", "unanswered_mcp", "unanswered_shell"),
     "dangling-tool-call": (
         "unanswered_call",
@@ -50,13 +50,13 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "not-alternating": (),
     "orphan-server-result": ("orphan_server_result",),
     "orphan-tool-result": ("orphan_result", "orphan_client_result", "orphan_approval", *_APART),
-    "oversized-image": (),
+    "oversized-image": ("large_image_among_many",),
     "pending-approval": (),
     "reasoning-without-item": ("lone_reasoning",),
     "result-not-first": ("result_not_first",),
     "system-not-first": ("system_misplaced",),
     "tool-use-in-user-message": (),
-    "trailing-assistant": (),
+    "trailing-assistant": ("assistant_last",),
     "unpaired-surrogate": ("lone_surrogate",),
 }
 """The checks behind every finding code."""

@@ -127,7 +127,7 @@ ANTHROPIC: Final = (
         severity="warning",
         source="livekit/agents pull request 669; recorded requests",
         check="first_not_user",
-        repairs=("restore", "drop"),
+        repairs=("restore", "synthesize"),
     ),
     Rule(
         id="an-empty-content",
@@ -139,7 +139,7 @@ ANTHROPIC: Final = (
         status="issue",
         source="anthropics/claude-code issues 6774 and 3196",
         check="empty_content",
-        repairs=("drop",),
+        repairs=("drop", "replace"),
     ),
     Rule(
         id="an-empty-text-block",
@@ -151,7 +151,7 @@ ANTHROPIC: Final = (
         source="aws-samples/generative-ai-use-cases issue 1685",
         check="empty_text_block",
         formats=("anthropic",),
-        repairs=("drop",),
+        repairs=("drop", "replace"),
     ),
     Rule(
         id="an-whitespace-text-block",
@@ -237,5 +237,395 @@ ANTHROPIC: Final = (
         check="system_misplaced",
         formats=("anthropic",),
         repairs=("move",),
+    ),
+    Rule(
+        id="an-tool-id-pattern",
+        profiles=("anthropic",),
+        title="ids of calls are letters, digits, _ and -",
+        statement="The id of a tool_use, and the tool_use_id of its result, hold nothing but "
+        "letters, digits, underscore and hyphen.",
+        error="String should match pattern '^[a-zA-Z0-9_-]+$'",
+        status="code",
+        source="BerriAI/litellm rewrites ids to this pattern; anomalyco/opencode reports the text",
+        check="odd_call_id",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("rename",),
+    ),
+    Rule(
+        id="an-tool-name",
+        profiles=("anthropic",),
+        title="a call names a tool by a name that a tool can have",
+        statement="The name of a tool_use has at most 200 characters, all of them letters, "
+        "digits, underscore or hyphen; a model that writes a command line there must "
+        "not be quoted.",
+        error="tool_use.name: String should have at most 200 characters",
+        status="issue",
+        source="earendil-works/pi pull request 1643",
+        check="odd_call_name",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("rename",),
+    ),
+    Rule(
+        id="an-tools-must-be-defined",
+        profiles=("anthropic",),
+        title="a request with tool blocks defines tools",
+        statement="A history that holds tool_use or tool_result blocks goes with a non-empty list"
+        " of tools, also where the request only asks for a summary. A request that "
+        "leaves the field out was accepted once, so that is a warning; tools of MCP "
+        "servers need no list.",
+        error="Requests which include `tool_use` or `tool_result` blocks must define tools",
+        status="docs",
+        source="portkey.ai error library 10488; BerriAI/litellm adds a dummy tool; recorded "
+        "requests",
+        check="tools_undefined",
+        formats=("anthropic",),
+        repairs=("synthesize",),
+    ),
+    Rule(
+        id="an-thinking-latest-immutable",
+        profiles=("anthropic",),
+        title="thinking of the newest turn goes back as it was issued",
+        statement="Thinking blocks of the newest assistant turn go back unchanged, complete and "
+        "in order, empty ones too; nothing may be shortened or blacked out inside them.",
+        error="`thinking` or `redacted_thinking` blocks in the latest assistant message "
+        "cannot be modified. These blocks must remain as they were in the original "
+        "response.",
+        status="docs",
+        source="Claude API errors; anthropics/claude-code issue 19539",
+        check="altered_thinking",
+        formats=("anthropic",),
+        repairs=("restore", "drop"),
+    ),
+    Rule(
+        id="an-thinking-latest-filtered",
+        profiles=("anthropic",),
+        title="nothing sealed is missing beside the newest thinking",
+        statement="Redacted thinking, server tool blocks and fallback blocks that stood between "
+        "the thinking of the newest assistant turn stay in their places: without them "
+        "the thinking counts as changed.",
+        error="`thinking` or `redacted_thinking` blocks in the latest assistant message "
+        "cannot be modified.",
+        status="issue",
+        source="LibreChat-AI/agents pull request 216; agentjido/req_llm pull request 1034; "
+        "Claude API errors",
+        check="filtered_turn",
+        formats=("anthropic",),
+        repairs=("restore", "drop"),
+    ),
+    Rule(
+        id="an-thinking-must-lead",
+        profiles=("anthropic",),
+        title="with thinking switched on by hand, the turn of the last results starts with it",
+        statement="Where the request sets thinking to enabled, the assistant turn before the last"
+        " tool results starts with a thinking block. Adaptive thinking knows no such "
+        "demand.",
+        error="messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but "
+        "found `tool_use`. When `thinking` is enabled, a final `assistant` message must"
+        " start with a thinking block (preceeding the lastmost set of `tool_use` and "
+        "`tool_result` blocks).",
+        status="docs",
+        source="Claude documentation, adaptive thinking; anomalyco/opencode issue 3077; "
+        "mastra-ai/mastra issue 7799",
+        check="thinking_leads",
+        formats=("anthropic",),
+        repairs=("restore", "replace"),
+    ),
+    Rule(
+        id="an-thinking-signature-invalid",
+        profiles=("anthropic",),
+        title="a signature is one that this provider issued",
+        statement="Reasoning of another provider, put into a thinking block, is refused for its "
+        "signature. It is dropped and not turned into text, which was reported to cause"
+        " refusals by the model.",
+        error="messages.1.content.0: Invalid `signature` in `thinking` block",
+        status="issue",
+        source="vybestack/llxprt-code issue 2335; NousResearch/hermes-agent issue 24401",
+        check="foreign_signature",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("restore", "drop"),
+    ),
+    Rule(
+        id="an-thinking-prefix-bound",
+        profiles=("anthropic",),
+        title="thinking is kept only behind what it was made from",
+        statement="On models with preserved thinking, a thinking block is valid while the "
+        "instructions, the tools and every message in front of it are unchanged; older "
+        "thinking alone may be missing. After a cut, a summary or an edit all thinking "
+        "behind it goes, once; thinking made afterwards is valid again.",
+        error="messages.1.content.0: Invalid `signature` in `thinking` block. The block is "
+        "bound to a different conversation. Remove the block, or set "
+        '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+        status="docs",
+        source="Claude documentation, preserved thinking, prefix checks; earendil-works/pi "
+        "issue 9391",
+        check="thinking_unbound",
+        formats=("anthropic",),
+        scope="preserved_thinking",
+        repairs=("drop",),
+    ),
+    Rule(
+        id="an-thinking-mid-removal",
+        profiles=("anthropic",),
+        title="thinking goes oldest first",
+        statement="On models with preserved thinking, a leading run of thinking blocks may be "
+        "taken out, oldest first; taking one out behind a kept one makes all later ones"
+        " invalid.",
+        error="The block is bound to a different conversation.",
+        status="docs",
+        source="Claude documentation, preserved thinking, prefix checks",
+        check="thinking_removed_amid",
+        formats=("anthropic",),
+        scope="preserved_thinking",
+        repairs=("restore", "drop"),
+    ),
+    Rule(
+        id="an-system-or-tools-changed",
+        profiles=("anthropic",),
+        title="instructions and tools stay what kept thinking was made under",
+        statement="On models with preserved thinking, other instructions or tools make all kept "
+        "thinking invalid; a system message or a tool_addition block at the end changes"
+        " them without that.",
+        error="The block is bound to a different conversation.",
+        status="docs",
+        source="Claude documentation, preserved thinking, prefix checks",
+        check="request_changed",
+        formats=("anthropic",),
+        scope="preserved_thinking",
+        repairs=("drop",),
+    ),
+    Rule(
+        id="an-thinking-other-model",
+        profiles=("anthropic",),
+        title="thinking of a model that the target cannot read is dropped",
+        statement="The provider leaves such thinking out without an error; only a beta header "
+        "makes it say so. The history alone does not show which model made a block.",
+        status="docs",
+        severity="warning",
+        source="Claude documentation, what is new in Fable 5.1",
+    ),
+    Rule(
+        id="an-thinking-disabled-final",
+        profiles=("anthropic",),
+        title="with thinking off, the last message holds none",
+        statement="Where the request switches thinking off, an assistant message in the last "
+        "place holds no thinking block.",
+        error="messages.1.content.0: When thinking is disabled, an `assistant` message in the"
+        " final position cannot contain `thinking`. To use thinking blocks, enable "
+        "`thinking` in your request.",
+        status="issue",
+        source="tailcallhq/forgecode issue 1853",
+        check="thinking_at_end",
+        formats=("anthropic",),
+        repairs=("synthesize", "drop"),
+    ),
+    Rule(
+        id="an-prefill-unsupported",
+        profiles=("anthropic",),
+        title="the user has the last word",
+        statement="Claude 4.6 and later take no final assistant message to go on with. A history "
+        "at rest may end so; before the model is called the user must speak.",
+        error="This model does not support assistant message prefill. The conversation must "
+        "end with a user message.",
+        status="docs",
+        source="Claude API errors; smallmain/vscode-unify-chat-provider issue 249; strands-"
+        "agents/sdk-python issue 1694",
+        check="assistant_last",
+        formats=("anthropic",),
+        scope="no_prefill",
+        repairs=("synthesize", "drop"),
+    ),
+    Rule(
+        id="an-trailing-whitespace",
+        profiles=("anthropic",),
+        title="a text to go on with does not end with white space",
+        statement="On models that take a final assistant message, its text does not end with "
+        "white space.",
+        error="messages: final assistant content cannot end with trailing whitespace",
+        status="issue",
+        source="anomalyco/opencode issue 1295; tailcallhq/forgecode issue 1872",
+        check="white_space_at_end",
+        formats=("anthropic",),
+        scope="not no_prefill",
+        target_only=True,
+        repairs=("replace",),
+    ),
+    Rule(
+        id="an-consecutive-roles",
+        profiles=("anthropic",),
+        title="neighbours of one role are one turn",
+        statement="The provider joins neighbouring messages of one role and accepts them; results"
+        " must come first in the joined turn. Versions of 2023 refused this.",
+        error='roles must alternate between "user" and "assistant", but found multiple "user"'
+        " roles in a row",
+        status="docs",
+        severity="warning",
+        source="types of the anthropic SDK, release 2.14; recorded requests",
+    ),
+    Rule(
+        id="an-max-messages",
+        profiles=("anthropic",),
+        title="at most 100,000 messages",
+        statement="A request holds at most 100,000 messages.",
+        error="There is a limit of 100,000 messages in a single request.",
+        status="docs",
+        source="types of the anthropic SDK, release 2.14",
+        check="too_many_messages",
+        formats=("anthropic",),
+    ),
+    Rule(
+        id="an-request-size",
+        profiles=("anthropic",),
+        title="at most 32 MB a request",
+        statement="The body of a request has at most 32 MB; text and inline media alone are "
+        "counted here. Media goes first: send files by their ids.",
+        error="request_too_large",
+        status="docs",
+        source="Claude API errors",
+        check="request_too_big",
+        formats=("anthropic",),
+    ),
+    Rule(
+        id="an-context-too-long",
+        profiles=("anthropic",),
+        title="the input fits the window of the model",
+        statement="Tokens are not counted by a check; trim by whole groups to the limit of the "
+        "model.",
+        error="prompt is too long: N tokens > 200000 maximum",
+        status="code",
+        source="BerriAI/litellm maps this text; recorded requests",
+    ),
+    Rule(
+        id="an-system-role-model",
+        profiles=("anthropic",),
+        title="system messages inside the list are for models that take them",
+        statement="Models before Opus 4.8 take no system message inside the list.",
+        error="role 'system' is not supported on this model",
+        status="docs",
+        source="Claude documentation, mid-conversation system messages; vercel/ai pull request"
+        " 15674",
+        check="system_inside",
+        formats=("anthropic",),
+        scope="not mid_system",
+        target_only=True,
+        repairs=("demote",),
+    ),
+    Rule(
+        id="an-server-block-order",
+        profiles=("anthropic",),
+        title="nested server calls keep their order",
+        statement="A search inside code execution stands between the code execution and its "
+        "result. Blocks that were sorted into pairs are refused; the history alone does"
+        " not show how they stood.",
+        error="`code_execution` tool use with id `srvtoolu_…` was found without a "
+        "corresponding `code_execution_tool_result` block",
+        status="issue",
+        source="vercel/ai issue 18785",
+    ),
+    Rule(
+        id="an-pause-turn",
+        profiles=("anthropic",),
+        title="a paused turn is resumed before anything else is said",
+        statement="The content of a paused turn goes back unchanged as the last message; a user "
+        "message behind it abandons the work and leaves a server_tool_use open.",
+        status="inferred",
+        severity="warning",
+        source="Claude documentation, stop reasons, as recalled",
+        check="abandoned_server_use",
+        formats=("anthropic",),
+    ),
+    Rule(
+        id="an-cache-control-max-4",
+        profiles=("anthropic",),
+        title="at most four cache markers",
+        statement="Tools, system and messages together have at most four blocks with "
+        "cache_control. Taking markers away changes nothing that the model sees, and "
+        "leaves thinking valid.",
+        error="A maximum of 4 blocks with cache_control may be provided. Found 5.",
+        status="issue",
+        source="avante-corp/avante.nvim pull request 425; bug-ops/zeph pull request 1568",
+        check="too_many_markers",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("drop",),
+    ),
+    Rule(
+        id="an-many-images",
+        profiles=("anthropic",),
+        title="among many images none is large",
+        statement="With more than 20 images and documents in a request, no image has more than "
+        "2,000 pixels a side: an old large one can break a later turn.",
+        error="At least one of the image dimensions exceed max allowed size for many-image "
+        "requests: 2000 pixels",
+        status="docs",
+        source="Claude documentation, vision; anthropics/claude-code issue 59133",
+        check="large_image_among_many",
+        formats=("anthropic",),
+        repairs=("drop",),
+    ),
+    Rule(
+        id="an-error-result-empty",
+        profiles=("anthropic",),
+        title="an error says something",
+        statement="A tool_result with is_error has content.",
+        error="content cannot be empty if `is_error` is true",
+        status="inferred",
+        severity="warning",
+        source="recalled; Bedrock reports the same text",
+        check="empty_error_result",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("replace",),
+    ),
+    Rule(
+        id="an-cache-control-empty-text",
+        profiles=("anthropic",),
+        title="a cache marker stands on a block that can be cached",
+        statement="Empty text and thinking take no cache_control.",
+        error="cache_control cannot be set for empty text blocks",
+        status="inferred",
+        severity="warning",
+        source="recalled",
+        check="marker_misplaced",
+        formats=("anthropic",),
+        target_only=True,
+        repairs=("move",),
+    ),
+    Rule(
+        id="an-compaction-first",
+        profiles=("anthropic",),
+        title="a compaction block goes back as it is, in front of what is kept",
+        statement="The block stands in place of what it sums up and is not empty; null marks one "
+        "that failed and is taken. What is kept behind it starts with another role than"
+        " what it sums up ended with, which the history alone does not show.",
+        status="docs",
+        source="Claude documentation, compaction; types of the anthropic SDK, release 2.14",
+        check="empty_compaction",
+        formats=("anthropic",),
+        repairs=("drop",),
+    ),
+    Rule(
+        id="an-fallback-block",
+        profiles=("anthropic",),
+        title="a fallback block stays where it was",
+        statement="Between two runs of thinking a fallback block marks where another model took "
+        "over; without it, or with it moved, the turn is refused. Some blocks before "
+        "the last fallback must be left out.",
+        status="docs",
+        source="types of the anthropic SDK, release 2.14",
+    ),
+    Rule(
+        id="an-container-required",
+        profiles=("anthropic",),
+        title="open calls of code execution need their container",
+        statement="The id of the container goes along with the request while code waits for a "
+        "tool; it is no part of the messages.",
+        error="container_id is required when there are pending tool uses generated by code "
+        "execution with tools.",
+        status="inferred",
+        severity="warning",
+        source="recalled",
     ),
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
-from lockstitch.rules.checks import content, links, order
+from lockstitch.rules.checks import anthropic, content, images, links, order, thinking
 from lockstitch.rules.view import Finding, View
 
 __all__ = ["CHECKS", "Check"]
@@ -55,7 +55,31 @@ CHECKS: Final[dict[str, Check]] = {
     "unanswered_function": _among(links.unanswered, "function", "tool_search"),
     "unanswered_local_shell": _among(links.unanswered, "local_shell"),
     "unanswered_mcp": _among(links.unanswered, "mcp"),
-    "unanswered_server": _among(links.unanswered, "server"),
     "unanswered_shell": _among(links.unanswered, "shell", "apply_patch"),
     "unsigned_thinking": content.unsigned_thinking,
+    # Anthropic messages.
+    "abandoned_server_use": anthropic.abandoned_server_use,
+    "altered_thinking": thinking.altered_thinking,
+    "assistant_last": anthropic.assistant_last,
+    "empty_compaction": anthropic.empty_compaction,
+    "empty_error_result": anthropic.empty_error_result,
+    "filtered_turn": thinking.filtered_turn,
+    "foreign_signature": thinking.foreign_signature,
+    "large_image_among_many": images.large_image_among_many,
+    "marker_misplaced": anthropic.marker_misplaced,
+    "odd_call_id": anthropic.odd_call_id,
+    "odd_call_name": anthropic.odd_call_name,
+    "request_changed": thinking.request_changed,
+    "request_too_big": anthropic.request_too_big,
+    "system_inside": anthropic.system_inside,
+    "thinking_absent": thinking.thinking_absent,
+    "thinking_at_end": thinking.thinking_at_end,
+    "thinking_leads": thinking.thinking_leads,
+    "thinking_removed_amid": thinking.thinking_removed_amid,
+    "thinking_unbound": thinking.thinking_unbound,
+    "too_many_markers": anthropic.too_many_markers,
+    "too_many_messages": anthropic.too_many_messages,
+    "tools_undefined": anthropic.tools_undefined,
+    "unanswered_server": anthropic.unanswered_server,
+    "white_space_at_end": anthropic.white_space_at_end,
 }

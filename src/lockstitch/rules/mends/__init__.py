@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lockstitch.rules.mends import content, links, order
+from lockstitch.rules.mends import anthropic, content, links, order, thinking
 
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
@@ -61,11 +61,36 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unsigned_thinking": {"restore": content.bring_back_seal, "drop": links.drop_part},
     "empty_tool_calls": {"drop": content.drop_key},
     "null_content": {"replace": content.say_nothing},
-    "empty_text_block": {"drop": links.drop_part, "replace": content.fill},
-    "blank_text": {"drop": links.drop_part, "replace": content.fill},
+    "marker_misplaced": {"move": anthropic.move_marker},
+    "empty_text_block": {"drop": content.drop_text, "replace": content.fill},
+    "blank_text": {"drop": content.drop_text, "replace": content.fill},
     "empty_content": {"drop": content.drop_message, "replace": content.fill},
     "empty_message": {"drop": content.drop_message, "replace": content.fill},
     "system_first": {"move": order.lift_system},
     "system_misplaced": {"move": order.settle_system},
     "first_not_user": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    # Anthropic messages. What changes the request or ends the list comes after all that may add to
+    # it, and thinking last: it is bound to what every other mend has left in front of it.
+    "system_inside": {"demote": order.as_user},
+    "odd_call_id": {"rename": links.rename_call},
+    "odd_call_name": {"rename": content.shorten_name},
+    "empty_error_result": {"replace": content.fill},
+    "empty_compaction": {"drop": links.drop_part},
+    "too_many_markers": {"drop": content.drop_key},
+    "large_image_among_many": {"drop": anthropic.stand_for_image},
+    "tools_undefined": {"synthesize": anthropic.define_tools},
+    "thinking_at_end": {"synthesize": order.go_on, "drop": links.drop_part},
+    "assistant_last": {"synthesize": order.go_on, "drop": content.drop_message},
+    "white_space_at_end": {"replace": anthropic.strip_end},
+    "foreign_signature": {"restore": content.bring_back_seal, "drop": links.drop_part},
+    "altered_thinking": {"restore": thinking.bring_back_block, "drop": thinking.drop_of_turn},
+    "filtered_turn": {"restore": thinking.bring_back_turn, "drop": thinking.drop_of_turn},
+    "thinking_absent": {"restore": thinking.bring_back_turn},
+    "thinking_removed_amid": {
+        "restore": thinking.bring_back_between,
+        "drop": thinking.drop_older,
+    },
+    "thinking_unbound": {"drop": links.drop_part},
+    "request_changed": {"drop": links.drop_part},
+    "thinking_leads": {"restore": thinking.bring_back_turn, "replace": thinking.switch_off},
 }

@@ -19,6 +19,7 @@ __all__ = [
     "BRIDGE",
     "EARLIER",
     "GO_ON",
+    "as_user",
     "bridge",
     "bring_back_user",
     "drop_item",
@@ -133,10 +134,11 @@ def settle_system(draft: Draft, breach: Breach) -> bool:
                 "move", breach.rule.id, breach.entry, message, "", before=before, after=before
             )
             return True
-    return _as_user(draft, breach)
+    return as_user(draft, breach)
 
 
-def _as_user(draft: Draft, breach: Breach) -> bool:
+def as_user(draft: Draft, breach: Breach) -> bool:
+    """Let the user say what a system message says, in its place."""
     text = "\n\n".join(
         part.text for part in draft.parts(breach.entry) if isinstance(part, Text) and part.text
     )
