@@ -8,7 +8,6 @@ Must not know: rules, or how a change is mended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -17,6 +16,8 @@ from lockstitch.facts import ASSISTANT, OTHER
 from lockstitch.formats.base import blocks_of, mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockstitch.transcript import Transcript
 
 __all__ = ["Binding", "Gap", "Piece", "bind", "last_turn", "pieces", "turn_of"]

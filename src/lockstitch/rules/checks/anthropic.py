@@ -26,9 +26,9 @@ __all__ = [
     "odd_call_name",
     "request_too_big",
     "system_inside",
-    "tools_undefined",
     "too_many_markers",
     "too_many_messages",
+    "tools_undefined",
     "unanswered_server",
     "white_space_at_end",
 ]
@@ -195,7 +195,9 @@ def white_space_at_end(view: View) -> Iterator[Finding]:
 
 
 def system_inside(view: View) -> Iterator[Finding]:
-    """Find system messages inside the list."""
+    """Find system messages inside the list, for a model that is known to take none."""
+    if view.known.get("mid_system", True):
+        return
     for index, fact in enumerate(view.facts):
         if index and fact.role == SYSTEM:
             yield Finding(
@@ -222,13 +224,14 @@ def empty_compaction(view: View) -> Iterator[Finding]:
         if fact.role != ASSISTANT:
             continue
         for part in view.parts(index):
-            if isinstance(part, Opaque) and part.type == "compaction":
-                if mapping(part.value).get("content") == "":
-                    yield Finding(
-                        index,
-                        "the compaction block is empty: bring the original back, or drop it",
-                        part.path,
-                    )
+            if not isinstance(part, Opaque) or part.type != "compaction":
+                continue
+            if mapping(part.value).get("content") == "":
+                yield Finding(
+                    index,
+                    "the compaction block is empty: bring the original back, or drop it",
+                    part.path,
+                )
 
 
 def _marked(content: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -246,7 +249,7 @@ def _marked(content: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def too_many_markers(view: View) -> Iterator[Finding]:
     """Find cache markers beyond those that a request may have, the oldest of the list first."""
     context = view.context
-    outside = bool(context.get("cache_control"))
+    outside = int(bool(context.get("cache_control")))
     for key in ("tools", "system"):
         held = context.get(key)
         blocks = held if isinstance(held, (list, tuple)) else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
@@ -25,6 +25,12 @@ _MANY: Final = 20
 _SIDE: Final = 2_000
 # Enough of the encoded data to hold the header of any picture with ordinary metadata.
 _HEAD: Final = 256 * 1024
+
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_GIF: Final = (b"GIF87a", b"GIF89a")
+_JPEG: Final = b"\xff\xd8"
+# The markers of a JPEG that begin a frame; C4, C8 and CC stand among them and begin none.
+_FRAMES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 
 
 def large_image_among_many(view: View) -> Iterator[Finding]:
@@ -76,22 +82,24 @@ def image_size(data: str) -> tuple[int, int] | None:
         raw = base64.b64decode(head + "=" * (-len(head) % 4))
     except (binascii.Error, ValueError):
         return None
-    if raw[:8] == b"\x89PNG\r\n\x1a\n" and len(raw) >= 24:
-        return int.from_bytes(raw[16:20]), int.from_bytes(raw[20:24])
-    if raw[:6] in {b"GIF87a", b"GIF89a"} and len(raw) >= 10:
-        return int.from_bytes(raw[6:8], "little"), int.from_bytes(raw[8:10], "little")
-    if raw[:2] == b"\xff\xd8":
-        return _jpeg(raw)
-    return None
+    if raw.startswith(_PNG):
+        return _pair(raw[16:20], raw[20:24], "big")
+    if raw.startswith(_GIF):
+        return _pair(raw[6:8], raw[8:10], "little")
+    return _jpeg(raw) if raw.startswith(_JPEG) else None
+
+
+def _pair(width: bytes, height: bytes, order: Literal["big", "little"]) -> tuple[int, int] | None:
+    if not height:
+        return None
+    return int.from_bytes(width, order), int.from_bytes(height, order)
 
 
 def _jpeg(raw: bytes) -> tuple[int, int] | None:
     """Walk the segments of a JPEG to the one that says how large it is."""
-    at = 2
-    while at + 9 <= len(raw) and raw[at] == 0xFF:
-        kind = raw[at + 1]
-        # C4, C8 and CC share the range of the frame headers and are none.
-        if 0xC0 <= kind <= 0xCF and kind not in {0xC4, 0xC8, 0xCC}:
-            return int.from_bytes(raw[at + 7 : at + 9]), int.from_bytes(raw[at + 5 : at + 7])
+    at = len(_JPEG)
+    while raw[at : at + 1] == b"\xff":
+        if int.from_bytes(raw[at + 1 : at + 2]) in _FRAMES:
+            return _pair(raw[at + 7 : at + 9], raw[at + 5 : at + 7], "big")
         at += 2 + int.from_bytes(raw[at + 2 : at + 4])
     return None

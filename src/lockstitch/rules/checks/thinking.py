@@ -8,6 +8,7 @@ Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sourc
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
@@ -17,6 +18,8 @@ from lockstitch.transcript import Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lockstitch.transcript import Transcript
 
 __all__ = [
     "altered_thinking",
@@ -164,10 +167,10 @@ def altered_thinking(view: View) -> Iterator[Finding]:
                 piece.index,
                 "this thinking is not as the provider issued it: bring the original back",
                 piece.path,
-                # Older thinking is checked only where all thinking is bound to what it was made from.
+                # Older thinking is looked at only where all of it is bound to its place.
                 maybe=piece.index < newest and not view.known.get("preserved_thinking"),
             )
-    ours, theirs = _newest(view)
+    ours, theirs = _newest(view, view.record)
     kept = [piece.seal for piece in ours if piece.thinking]
     if kept and kept != [piece.seal for piece in theirs if piece.thinking and piece.seal in kept]:
         yield Finding(ours[0].index, "the thinking of the newest turn is out of order", "content")
@@ -197,7 +200,7 @@ def filtered_turn(view: View) -> Iterator[Finding]:
     if view.record is None:
         yield from _touching(view)
         return
-    ours, theirs = _newest(view)
+    ours, theirs = _newest(view, view.record)
     if not any(piece.thinking for piece in ours):
         return
     held = [piece.block for piece in ours]
@@ -211,12 +214,11 @@ def filtered_turn(view: View) -> Iterator[Finding]:
         )
 
 
-def _newest(view: View) -> tuple[list[Piece], list[Piece]]:
+def _newest(view: View, record: Transcript) -> tuple[list[Piece], list[Piece]]:
     """Lay out the newest turn of the model, here and in the record (empty where it is not)."""
-    assert view.record is not None
     ours = pieces(view.transcript, *last_turn(view.transcript))
-    found = turn_of(view.record, ours)
-    return ours, pieces(view.record, *found) if found is not None else []
+    found = turn_of(record, ours)
+    return ours, pieces(record, *found) if found is not None else []
 
 
 def _sealed(piece: Piece) -> bool:
@@ -226,7 +228,7 @@ def _sealed(piece: Piece) -> bool:
 
 def _touching(view: View) -> Iterator[Finding]:
     turn = pieces(view.transcript, *last_turn(view.transcript))
-    for one, other in zip(turn, turn[1:], strict=False):
+    for one, other in pairwise(turn):
         if one.kind == other.kind == "thinking":
             yield Finding(
                 other.index,

@@ -133,7 +133,7 @@ def _number(path: str) -> int:
 
 
 def drop_older(draft: Draft, breach: Breach) -> bool:
-    """Drop the thinking in front of a place where other thinking was taken out: the oldest may go."""
+    """Drop all thinking older than what was taken out: the oldest may go."""
     view = breach.view
     if view.record is None:
         return False
