@@ -71,11 +71,14 @@ class Binding(msgspec.Struct, frozen=True):
     """How a history stands to its record.
 
     Args:
+        ours: the history block by block, and `theirs` the record.
         unbound: thinking behind the first change in front of it.
         gaps: thinking that is missing although earlier thinking was kept, up to that change.
         kept: the thinking in front of the first gap, and `behind` the first one after it.
     """
 
+    ours: list[Piece]
+    theirs: list[Piece]
     unbound: tuple[Piece, ...] = ()
     gaps: tuple[Gap, ...] = ()
     kept: tuple[Piece, ...] = ()
@@ -129,7 +132,7 @@ def bind(history: Transcript, record: Transcript) -> Binding:
     cut = here if there < len(theirs) else len(ours)
     seals = {piece.seal for piece in theirs if piece.thinking and piece.seal}
     unbound = tuple(piece for piece in ours[cut:] if piece.thinking and piece.seal in seals)
-    return Binding(unbound, tuple(gaps), tuple(kept), behind)
+    return Binding(ours, theirs, unbound, tuple(gaps), tuple(kept), behind)
 
 
 def last_turn(transcript: Transcript) -> tuple[int, int]:
@@ -137,18 +140,29 @@ def last_turn(transcript: Transcript) -> tuple[int, int]:
     stop = len(transcript)
     while stop and transcript.facts_at(stop - 1).role != ASSISTANT:
         stop -= 1
-    return _run_around(transcript, stop - 1) if stop else (0, 0)
+    start = stop
+    while start and transcript.facts_at(start - 1).role == ASSISTANT:
+        start -= 1
+    return start, stop
 
 
-def turn_of(record: Transcript, turn: Sequence[Piece]) -> tuple[int, int] | None:
+def turn_of(record: Sequence[Piece], turn: Sequence[Piece]) -> list[Piece]:
     """Find the turn of the record that a turn of the history is, by thinking, calls, then words."""
-    theirs = [piece for piece in pieces(record) if piece.role == ASSISTANT]
     for known in (_by_seal, _by_call, _by_block):
         wanted = [name for piece in turn if (name := known(piece)) is not None]
-        for piece in reversed(theirs):
-            if known(piece) in wanted and known(piece) is not None:
-                return _run_around(record, piece.index)
-    return None
+        for at in range(len(record) - 1 if wanted else -1, -1, -1):
+            if record[at].role == ASSISTANT and known(record[at]) in wanted:
+                return _turn_around(record, at)
+    return []
+
+
+def _turn_around(record: Sequence[Piece], at: int) -> list[Piece]:
+    start, stop = at, at + 1
+    while start and record[start - 1].role == ASSISTANT:
+        start -= 1
+    while stop < len(record) and record[stop].role == ASSISTANT:
+        stop += 1
+    return list(record[start:stop])
 
 
 def _by_seal(piece: Piece) -> Any:
@@ -161,12 +175,3 @@ def _by_call(piece: Piece) -> Any:
 
 def _by_block(piece: Piece) -> Any:
     return piece.block
-
-
-def _run_around(transcript: Transcript, index: int) -> tuple[int, int]:
-    start, stop = index, index + 1
-    while start and transcript.facts_at(start - 1).role == ASSISTANT:
-        start -= 1
-    while stop < len(transcript) and transcript.facts_at(stop).role == ASSISTANT:
-        stop += 1
-    return start, stop

@@ -12,14 +12,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
-from lockstitch.rules.binding import Piece, bind, last_turn, pieces, turn_of
+from lockstitch.rules.binding import Binding, Piece, last_turn, pieces, turn_of
 from lockstitch.rules.view import Finding, View
 from lockstitch.transcript import Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from lockstitch.transcript import Transcript
 
 __all__ = [
     "altered_thinking",
@@ -155,12 +153,13 @@ def foreign_signature(view: View) -> Iterator[Finding]:
 
 def altered_thinking(view: View) -> Iterator[Finding]:
     """Find thinking that is not as it was issued, and thinking missing from the newest turn."""
-    if view.record is None:
+    binding = view.binding
+    if binding is None:
         yield from _cut_off(view)
         return
-    issued = {piece.seal: piece for piece in pieces(view.record) if piece.thinking and piece.seal}
+    issued = {piece.seal: piece for piece in binding.theirs if piece.thinking and piece.seal}
     newest = last_turn(view.transcript)[0]
-    for piece in pieces(view.transcript):
+    for piece in binding.ours:
         made = issued.get(piece.seal) if piece.thinking else None
         if made is not None and piece.block != made.block:
             yield Finding(
@@ -170,7 +169,7 @@ def altered_thinking(view: View) -> Iterator[Finding]:
                 # Older thinking is looked at only where all of it is bound to its place.
                 maybe=piece.index < newest and not view.known.get("preserved_thinking"),
             )
-    ours, theirs = _newest(view, view.record)
+    ours, theirs = _newest(view, binding)
     kept = [piece.seal for piece in ours if piece.thinking]
     if kept and kept != [piece.seal for piece in theirs if piece.thinking and piece.seal in kept]:
         yield Finding(ours[0].index, "the thinking of the newest turn is out of order", "content")
@@ -197,10 +196,11 @@ def _cut_off(view: View) -> Iterator[Finding]:
 
 def filtered_turn(view: View) -> Iterator[Finding]:
     """Find a newest turn that lost sealed blocks between its thinking."""
-    if view.record is None:
+    binding = view.binding
+    if binding is None:
         yield from _touching(view)
         return
-    ours, theirs = _newest(view, view.record)
+    ours, theirs = _newest(view, binding)
     if not any(piece.thinking for piece in ours):
         return
     held = [piece.block for piece in ours]
@@ -214,11 +214,10 @@ def filtered_turn(view: View) -> Iterator[Finding]:
         )
 
 
-def _newest(view: View, record: Transcript) -> tuple[list[Piece], list[Piece]]:
+def _newest(view: View, binding: Binding) -> tuple[list[Piece], list[Piece]]:
     """Lay out the newest turn of the model, here and in the record (empty where it is not)."""
     ours = pieces(view.transcript, *last_turn(view.transcript))
-    found = turn_of(record, ours)
-    return ours, pieces(record, *found) if found is not None else []
+    return ours, turn_of(binding.theirs, ours)
 
 
 def _sealed(piece: Piece) -> bool:
@@ -250,8 +249,8 @@ def _dropped_by_server(view: View) -> bool:
 
 def thinking_unbound(view: View) -> Iterator[Finding]:
     """Find thinking in front of which something is not as it was when it was made."""
-    if view.record is not None:
-        for piece in bind(view.transcript, view.record).unbound:
+    if view.binding is not None:
+        for piece in view.binding.unbound:
             yield Finding(
                 piece.index,
                 "what stands before this thinking is not what it was made from: drop it, and all "
@@ -281,8 +280,8 @@ def _compacted(view: View, index: int) -> bool:
 
 def thinking_removed_amid(view: View) -> Iterator[Finding]:
     """Find thinking behind a place where other thinking was taken out, oldest ones kept."""
-    if view.record is not None:
-        found = bind(view.transcript, view.record)
+    found = view.binding
+    if found is not None:
         if found.behind is not None:
             yield Finding(
                 found.behind.index,
@@ -324,14 +323,15 @@ def _bare_between(view: View) -> Iterator[Finding]:
 
 def request_changed(view: View) -> Iterator[Finding]:
     """Find thinking that was made under other instructions or tools than the request has."""
-    if view.record is None:
+    binding = view.binding
+    if view.record is None or binding is None:
         return
     before, now = view.record.context, view.context
     changed = [key for key in ("system", "tools") if before.get(key) != now.get(key)]
     if not changed or not before or not now:
         return
-    issued = {piece.seal for piece in pieces(view.record) if piece.thinking and piece.seal}
-    for piece in pieces(view.transcript):
+    issued = {piece.seal for piece in binding.theirs if piece.thinking and piece.seal}
+    for piece in binding.ours:
         if piece.thinking and piece.seal in issued:
             yield Finding(
                 piece.index,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.formats.base import mapping
-from lockstitch.rules.binding import Piece, bind, last_turn, pieces, turn_of
+from lockstitch.rules.binding import Piece, last_turn, pieces, turn_of
 from lockstitch.writing import edited, inside
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def bring_back_block(draft: Draft, breach: Breach) -> bool:
     """Bring one thinking block back as the provider issued it; without a place, the whole turn."""
     if not breach.finding.path.endswith("]"):
         return bring_back_turn(draft, breach)
-    record = breach.view.record
+    binding = breach.view.binding
     now = mapping(inside(draft.fields(breach.entry), breach.finding.path))
     seal = now.get("signature")
-    if record is None or not seal:
+    if binding is None or not seal:
         return False
-    made = next((one for one in pieces(record) if one.thinking and one.seal == seal), None)
+    made = next((one for one in binding.theirs if one.thinking and one.seal == seal), None)
     if made is None:
         return False
     draft.rewrite(
@@ -59,7 +59,7 @@ def bring_back_block(draft: Draft, breach: Breach) -> bool:
 def bring_back_turn(draft: Draft, breach: Breach) -> bool:
     """Bring a turn of the model back from the record, block by block, into its last message."""
     view = breach.view
-    if view.record is None:
+    if view.binding is None:
         return False
     start = stop = breach.finding.index
     while start and view.facts[start - 1].role == view.facts[stop].role:
@@ -67,8 +67,7 @@ def bring_back_turn(draft: Draft, breach: Breach) -> bool:
     while stop + 1 < len(view.facts) and view.facts[stop + 1].role == view.facts[start].role:
         stop += 1
     ours = pieces(view.transcript, start, stop + 1)
-    found = turn_of(view.record, ours)
-    theirs = pieces(view.record, *found) if found is not None else []
+    theirs = turn_of(view.binding.theirs, ours)
     if not any(piece.thinking for piece in theirs) or _same(ours, theirs):
         return False
     entries = breach.entries[start : stop + 1]
@@ -100,11 +99,11 @@ def _blocks(turn: Sequence[Piece]) -> Sequence[Any]:
 def bring_back_between(draft: Draft, breach: Breach) -> bool:
     """Put thinking back where it was taken out while older thinking was kept."""
     view = breach.view
-    if breach.record is None or view.record is None:
+    if breach.record is None or view.binding is None:
         return False
     put = False
     # From the back, so that the places of those before hold.
-    for gap in reversed(bind(view.transcript, view.record).gaps):
+    for gap in reversed(view.binding.gaps):
         entry = breach.entries[gap.before.index]
         if gap.before.role != gap.missing.role:
             return put
@@ -134,11 +133,8 @@ def _number(path: str) -> int:
 
 def drop_older(draft: Draft, breach: Breach) -> bool:
     """Drop all thinking older than what was taken out: the oldest may go."""
-    view = breach.view
-    if view.record is None:
-        return False
-    kept = bind(view.transcript, view.record).kept
-    return _drop(draft, breach, kept)
+    binding = breach.view.binding
+    return binding is not None and _drop(draft, breach, binding.kept)
 
 
 def drop_of_turn(draft: Draft, breach: Breach) -> bool:
