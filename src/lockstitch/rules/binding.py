@@ -8,6 +8,7 @@ Must not know: rules, or how a change is mended.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -29,7 +30,7 @@ class Piece(msgspec.Struct, frozen=True):
     """One block of a message: who says it, what it is, where it stands."""
 
     role: str
-    block: dict[str, Any]
+    block: Mapping[str, Any]
     native: Any
     index: int
     path: str
@@ -98,7 +99,9 @@ def pieces(transcript: Transcript, start: int = 0, stop: int | None = None) -> l
             found.append(Piece(role, {"type": "text", "text": content}, content, index, "content"))
         elif isinstance(content, (list, tuple)):
             for at, block in enumerate(blocks_of(content)):
-                seen = {key: value for key, value in block.items() if key != "cache_control"}
+                seen = block
+                if "cache_control" in block:
+                    seen = {key: value for key, value in block.items() if key != "cache_control"}
                 found.append(Piece(role, seen, content[at], index, f"content[{at}]"))
     return found
 

@@ -160,8 +160,8 @@ def altered_thinking(view: View) -> Iterator[Finding]:
     issued = {piece.seal: piece for piece in binding.theirs if piece.thinking and piece.seal}
     newest = last_turn(view.transcript)[0]
     for piece in binding.ours:
-        made = issued.get(piece.seal) if piece.thinking else None
-        if made is not None and piece.block != made.block:
+        original = issued.get(piece.seal) if piece.thinking else None
+        if original is not None and piece.block != original.block:
             yield Finding(
                 piece.index,
                 "this thinking is not as the provider issued it: bring the original back",
@@ -170,10 +170,11 @@ def altered_thinking(view: View) -> Iterator[Finding]:
                 maybe=piece.index < newest and not view.known.get("preserved_thinking"),
             )
     ours, theirs = _newest(view, binding)
-    kept = [piece.seal for piece in ours if piece.thinking]
-    if kept and kept != [piece.seal for piece in theirs if piece.thinking and piece.seal in kept]:
+    made = [piece.seal for piece in theirs if piece.thinking]
+    kept = [piece.seal for piece in ours if piece.thinking and piece.seal in made]
+    if kept != [seal for seal in made if seal in kept]:
         yield Finding(ours[0].index, "the thinking of the newest turn is out of order", "content")
-    elif any(piece.seal not in kept for piece in theirs if piece.kind == "thinking" and kept):
+    elif kept and any(piece.kind == "thinking" and piece.seal not in kept for piece in theirs):
         yield Finding(
             ours[0].index,
             "the newest turn holds only a part of its thinking: bring the rest back, or drop all",
