@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 import lockstitch as ls
+from lockstitch.document import open_document
+from lockstitch.formats import get_format
+from lockstitch.rules.breach import Breach
+from lockstitch.rules.catalog import RULES
+from lockstitch.rules.check import view_of
+from lockstitch.rules.checks import CHECKS
+from lockstitch.rules.draft import Draft
+from lockstitch.rules.mends import MENDS
+from lockstitch.rules.profiles import get_profile
+from lockstitch.transcript import Transcript
+from lockstitch.writing import writer_for
 
+PROFILE = get_profile("anthropic")
 BOUND = "claude-opus-5-5"
 
 
@@ -270,3 +282,52 @@ def test_other_instructions_or_tools_unbind_all_thinking():
     assert found(THREE, record) == []
     made = mended(THREE, record, system="other", tools=[])
     assert made.messages["messages"] == [*bare(1), *bare(2), *bare(3), ask("q4")]
+
+
+# --- what cannot be helped ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("history", "context", "expected"),
+    [
+        ([ask(), said(text()), ask()], {}, [1]),
+        ([ask(), said(thought(1), text()), ask()], {}, []),
+        ([ask(), said(thought(1)), said(use()), told(gave())], {}, []),
+        ([ask(), said(text()), said(text()), ask(), said(thought(1))], {}, [2]),
+        ([ask(), said(text())], {"thinking": {"type": "disabled"}}, []),
+    ],
+)
+def test_a_turn_that_comes_without_thinking_is_found_once(history, context, expected):
+    document = open_document({**context, "messages": history})
+    view = view_of(Transcript(document, get_format("anthropic")), PROFILE, tail="open")
+    assert [one.index for one in CHECKS["thinking_absent"](view)] == expected
+
+
+def test_a_turn_without_its_thinking_gets_it_back_where_the_record_has_it():
+    document = open_document([ask("q1"), *bare(1)[1:], ask("q2")])
+    record = Transcript(open_document([*turn(1), ask("q2")]), get_format("anthropic"))
+    transcript = Transcript(document, get_format("anthropic"))
+    for beside, expected in ((record, [*turn(1), ask("q2")]), (None, None)):
+        view = view_of(transcript, PROFILE, tail="open", record=beside)
+        draft = Draft(transcript, writer_for("anthropic"), PROFILE)
+        breach = Breach(
+            rule=RULES["an-thinking-must-lead"],
+            finding=next(CHECKS["thinking_absent"](view)),
+            view=view,
+            entries=draft.begin(),
+        )
+        assert MENDS["thinking_absent"]["restore"](draft, breach) is (expected is not None)
+        if expected:
+            assert [entry.native for entry in draft.entries] == expected
+
+
+def test_thinking_off_asks_nothing_of_a_last_message_without_any():
+    assert found([ask(), said(text("a"))], thinking={"type": "disabled"}, model=None) == [
+        ("an-prefill-unsupported", "warning", "messages[1]")
+    ]
+
+
+def test_calls_that_run_are_not_asked_for_their_thinking_yet():
+    manual = {"thinking": {"type": "enabled"}}
+    assert found([ask(), said(use())], model="claude-opus-4-5", **manual) == []
+    assert found([], model="claude-opus-4-5", **manual)[0][0] == "an-no-messages"
