@@ -95,7 +95,6 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
     """Mend a transcript until nothing is found that helps; return the draft with its account."""
     draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
     memory = Record(record) if record is not None else None
-    witness = _witness(draft, terms, record)
     patience = None
     while True:
         view = view_of(
@@ -103,7 +102,7 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
             terms.profile,
             tail=terms.tail,
             known=terms.known,
-            record=witness,
+            record=_witness(draft, record),
         )
         entries = draft.begin()
         wanted = _wanted(view, terms)
@@ -118,14 +117,14 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
             return draft
 
 
-def _witness(draft: Draft, terms: Terms, record: Transcript | None) -> Transcript | None:
+def _witness(draft: Draft, record: Transcript | None) -> Transcript | None:
     """Return what the thinking of a draft was made from.
 
-    Where thinking is bound to what stands in front of it, each mend in front of it unbinds it; with
-    no record, the history as it came is all that shows this.
+    Thinking is bound to what stands around it, so mends may unbind it; with no record, the history
+    as it came is all that shows this.
     """
-    bound = terms.known.get("preserved_thinking", False)
-    return draft.source if record is None and bound else record
+    changed = draft.profile.sealed_turns and bool(draft.changes)
+    return draft.source if record is None and changed else record
 
 
 def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
@@ -168,6 +167,6 @@ def left(draft: Draft, terms: Terms, record: Transcript | None = None) -> tuple[
         terms.profile,
         tail=terms.tail,
         known=terms.known,
-        record=_witness(draft, terms, record),
+        record=_witness(draft, record),
     )
     return report.errors

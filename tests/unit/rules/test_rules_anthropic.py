@@ -267,6 +267,8 @@ ACCEPTED = [
     ([ask(), said(use("s", "x", "server_tool_use"), use()), told(gave())], {}),
     ([ask(), {"role": "system", "content": "s"}], {"model": "claude-opus-4-8"}),
     ([told(*(image() for _ in range(21)))], {}),
+    ([told(text(), {"type": "container_upload", "file_id": "f"})], {}),
+    ([ask(), {"type": "summary", "summary": "a row that no model sees"}], {}),
     ([told(*(image(BIG) for _ in range(20)))], {}),
     ([told({"type": "image", "source": {"type": "url", "url": "u"}}, *[image()] * 21)], {}),
     ([told(*(text(str(at), **MARK) for at in range(4)))], {"tools": "none"}),

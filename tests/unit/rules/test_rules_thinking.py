@@ -14,6 +14,7 @@ from lockstitch.rules.checks import CHECKS
 from lockstitch.rules.draft import Draft
 from lockstitch.rules.mends import MENDS
 from lockstitch.rules.profiles import get_profile
+from lockstitch.rules.record import Record
 from lockstitch.transcript import Transcript
 from lockstitch.writing import writer_for
 
@@ -315,6 +316,7 @@ def test_a_turn_without_its_thinking_gets_it_back_where_the_record_has_it():
             finding=next(CHECKS["thinking_absent"](view)),
             view=view,
             entries=draft.begin(),
+            record=Record(beside) if beside is not None else None,
         )
         assert MENDS["thinking_absent"]["restore"](draft, breach) is (expected is not None)
         if expected:
@@ -331,3 +333,36 @@ def test_calls_that_run_are_not_asked_for_their_thinking_yet():
     manual = {"thinking": {"type": "enabled"}}
     assert found([ask(), said(use())], model="claude-opus-4-5", **manual) == []
     assert found([], model="claude-opus-4-5", **manual)[0][0] == "an-no-messages"
+
+
+@pytest.mark.parametrize("model", [BOUND, "claude-opus-4-8", None])
+def test_a_newest_turn_that_a_mend_took_a_block_from_loses_its_thinking(model):
+    lost = said(thought(1), use("srvtoolu_1", "server_tool_use"), thought(2), text("a"))
+    made = mended([ask(), lost, ask()], model=model)
+    assert made.messages["messages"] == [ask(), said(text("a")), ask()]
+    assert [change.kind for change in made.changes] == ["drop", "drop", "drop"]
+
+
+def test_foreign_thinking_in_the_middle_takes_the_older_thinking_along():
+    foreign = said({**thought(2), "signature": "reasoning_content"}, text("a2"))
+    made = mended([*turn(1), ask("q2"), foreign, *turn(3), ask("q4")])
+    assert made.messages["messages"] == [*bare(1), *bare(2), *turn(3), ask("q4")]
+
+
+def test_thinking_that_a_mend_had_to_rewrite_is_dropped():
+    broken = {**thought(1), "thinking": "half \ud83d"}
+    made = mended([ask(), said(broken, text("a")), ask()], model="claude-opus-4-8")
+    assert made.messages["messages"] == [ask(), said(text("a")), ask()]
+
+
+def test_a_turn_whose_record_has_no_thinking_either_switches_it_off():
+    history = [ask(), said(use()), told(gave())]
+    context = {"thinking": {"type": "enabled"}, "tools": [{"name": "f"}]}
+    made = mended(history, history, "claude-opus-4-5", **context)
+    assert made.messages["messages"] == history
+    assert made.request == {"thinking": {"type": "disabled"}}
+
+
+def test_a_message_without_content_is_no_change_of_what_stands_around_it():
+    empty = {"role": "assistant", "content": None}
+    assert "an-thinking-prefix-bound" not in {rule for rule, _, _ in found([empty, *THREE], THREE)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import FUNCTION
 from lockstitch.formats.base import mapping
-from lockstitch.transcript import Text, ToolCall
+from lockstitch.transcript import ToolCall
 from lockstitch.writing import edited, inside, without
 
 if TYPE_CHECKING:
@@ -50,20 +50,20 @@ def define_tools(draft: Draft, breach: Breach) -> bool:
 
 def strip_end(draft: Draft, breach: Breach) -> bool:
     """Take white space away from the end of a text."""
-    part = breach.part()
-    if not isinstance(part, Text) or not part.text:
-        return False
-    path = f"{part.path}.text" if part.path.endswith("]") else part.path
-    draft.rewrite(breach.entry, edited(draft.fields(breach.entry), path, part.text.rstrip()))
+    path = breach.finding.path
+    fields = draft.fields(breach.entry)
+    place = f"{path}.text" if path.endswith("]") else path
+    before = inside(fields, place)
+    draft.rewrite(breach.entry, edited(fields, place, before.rstrip()))
     message = "white space at the end of the last text was taken away"
     draft.note(
         "replace",
         breach.rule.id,
         breach.entry,
         message,
-        part.path,
-        before=part.text,
-        after=part.text.rstrip(),
+        path,
+        before=before,
+        after=before.rstrip(),
     )
     return True
 

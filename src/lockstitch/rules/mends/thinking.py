@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockstitch.rules.breach import Breach
-    from lockstitch.rules.draft import Draft, Entry
+    from lockstitch.rules.draft import Draft
 
 __all__ = [
     "bring_back_between",
@@ -35,9 +35,8 @@ def bring_back_block(draft: Draft, breach: Breach) -> bool:
     binding = breach.view.binding
     now = mapping(inside(draft.fields(breach.entry), breach.finding.path))
     seal = now.get("signature")
-    if binding is None or not seal:
-        return False
-    made = next((one for one in binding.theirs if one.thinking and one.seal == seal), None)
+    issued = binding.theirs if binding is not None and breach.record is not None else ()
+    made = next((one for one in issued if one.thinking and one.seal == seal), None)
     if made is None:
         return False
     draft.rewrite(
@@ -59,7 +58,7 @@ def bring_back_block(draft: Draft, breach: Breach) -> bool:
 def bring_back_turn(draft: Draft, breach: Breach) -> bool:
     """Bring a turn of the model back from the record, block by block, into its last message."""
     view = breach.view
-    if view.binding is None:
+    if breach.record is None or view.binding is None:
         return False
     start = stop = breach.finding.index
     while start and view.facts[start - 1].role == view.facts[stop].role:
@@ -71,8 +70,6 @@ def bring_back_turn(draft: Draft, breach: Breach) -> bool:
     if not any(piece.thinking for piece in theirs) or _same(ours, theirs):
         return False
     entries = breach.entries[start : stop + 1]
-    if any(entry.touched for entry in entries):
-        return False
     entry = entries[-1]
     before = entry.native
     draft.rewrite(entry, draft.writer.with_blocks(draft.fields(entry), list(_blocks(theirs))))
@@ -149,9 +146,7 @@ def _drop(draft: Draft, breach: Breach, thinking: Sequence[Piece]) -> bool:
     for piece in thinking:
         by_message.setdefault(piece.index, []).append(piece)
     for index, gone in by_message.items():
-        entry: Entry = breach.entries[index]
-        if entry.touched:
-            return False
+        entry = breach.entries[index]
         draft.take_out(entry, [piece.path for piece in gone])
         for piece in gone:
             draft.note(
