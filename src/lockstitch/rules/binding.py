@@ -46,9 +46,15 @@ class Piece(msgspec.Struct, frozen=True):
         return self.kind in _SEALS
 
     @property
-    def seal(self) -> Any:
+    def seal(self) -> str | None:
         """The signature of thinking, or the data of redacted thinking."""
-        return self.block.get(_SEALS.get(self.kind, ""))
+        found = self.block.get(_SEALS.get(self.kind, ""))
+        return found if isinstance(found, str) else None
+
+    @property
+    def words(self) -> tuple[str | None, str]:
+        """What of thinking may not change: its seal and its text."""
+        return self.seal, str(self.block.get("thinking"))
 
     def same(self, other: Piece) -> bool:
         """Whether the provider sees the same block."""

@@ -366,3 +366,22 @@ def test_a_turn_whose_record_has_no_thinking_either_switches_it_off():
 def test_a_message_without_content_is_no_change_of_what_stands_around_it():
     empty = {"role": "assistant", "content": None}
     assert "an-thinking-prefix-bound" not in {rule for rule, _, _ in found([empty, *THREE], THREE)}
+
+
+def test_a_history_whose_signatures_are_all_alike_is_compared_by_its_words_too():
+    alike = [
+        ask("q1"),
+        said({**thought(1), "signature": "sig"}, use("a")),
+        ask("q2"),
+        said({**thought(2), "signature": "sig"}, text("a2")),
+        ask("q3"),
+    ]
+    made = mended(alike, model="claude-opus-4-8")
+    assert [change.kind for change in made.changes] == ["synthesize"]
+
+
+@pytest.mark.parametrize("signature", [5, ["x"], {"y": 1}, "a_b"])
+def test_a_signature_of_another_shape_was_never_issued(signature):
+    history = [ask(), said({**thought(1), "signature": signature}, text("a")), ask()]
+    assert [rule for rule, _, _ in found(history, history)] == ["an-thinking-signature-invalid"]
+    assert mended(history, THREE).messages["messages"] == [ask(), said(text("a")), ask()]

@@ -157,11 +157,11 @@ def altered_thinking(view: View) -> Iterator[Finding]:
     if binding is None:
         yield from _cut_off(view)
         return
-    issued = {piece.seal: piece for piece in binding.theirs if piece.thinking and piece.seal}
+    issued = {piece.words for piece in binding.theirs if piece.thinking and piece.seal}
+    seals = {seal for seal, _ in issued}
     newest = last_turn(view.transcript)[0]
     for piece in binding.ours:
-        original = issued.get(piece.seal) if piece.thinking else None
-        if original is not None and piece.block != original.block:
+        if piece.thinking and piece.seal in seals and piece.words not in issued:
             yield Finding(
                 piece.index,
                 "this thinking is not as the provider issued it: bring the original back",
