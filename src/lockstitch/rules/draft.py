@@ -52,13 +52,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class Entry:
     """One message of a draft: its native, and where it stood in the input (-1: it was made)."""
 
-    __slots__ = ("native", "origin", "touched")
+    __slots__ = ("native", "origin", "restored", "touched")
 
     def __init__(self, native: Any, origin: int = -1) -> None:
         self.native = native
         self.origin = origin
         # Whether it was changed since the findings at hand were made; their paths may be wrong now.
         self.touched = False
+        # Whether its turn came back from the record: only once, or two mends could go in a circle.
+        self.restored = False
 
 
 class Draft:

@@ -385,3 +385,18 @@ def test_a_signature_of_another_shape_was_never_issued(signature):
     history = [ask(), said({**thought(1), "signature": signature}, text("a")), ask()]
     assert [rule for rule, _, _ in found(history, history)] == ["an-thinking-signature-invalid"]
     assert mended(history, THREE).messages["messages"] == [ask(), said(text("a")), ask()]
+
+
+def test_a_newest_turn_in_a_new_place_loses_all_its_thinking_at_once():
+    turn_of_two = said(thought(4), thought(5), use())
+    record = [*turn(1), ask("q2"), turn_of_two, told(gave()), ask("q3")]
+    made = mended([ask("q2"), turn_of_two, told(gave()), ask("q3")], record)
+    assert made.messages["messages"] == [ask("q2"), said(use()), told(gave()), ask("q3")]
+    assert [change.kind for change in made.changes] == ["drop", "drop"]
+
+
+def test_a_turn_that_is_broken_in_the_record_too_comes_back_once_and_then_without_thinking():
+    foreign = {**thought(1), "signature": "reasoning_content"}
+    history = [ask(), said(foreign, thought(2), text("a")), ask()]
+    made = mended(history, history, "claude-opus-4-8")
+    assert made.messages["messages"] == [ask(), said(text("a")), ask()]

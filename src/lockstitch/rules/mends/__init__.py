@@ -90,7 +90,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
         "restore": thinking.bring_back_between,
         "drop": thinking.drop_older,
     },
-    "thinking_unbound": {"drop": links.drop_part},
-    "request_changed": {"drop": links.drop_part},
+    "thinking_unbound": {"drop": thinking.drop_unbound},
+    "request_changed": {"drop": thinking.drop_all},
     "thinking_leads": {"restore": thinking.bring_back_turn, "replace": thinking.switch_off},
 }

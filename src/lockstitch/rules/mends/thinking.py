@@ -22,8 +22,10 @@ __all__ = [
     "bring_back_between",
     "bring_back_block",
     "bring_back_turn",
+    "drop_all",
     "drop_of_turn",
     "drop_older",
+    "drop_unbound",
     "switch_off",
 ]
 
@@ -71,6 +73,9 @@ def bring_back_turn(draft: Draft, breach: Breach) -> bool:
         return False
     entries = breach.entries[start : stop + 1]
     entry = entries[-1]
+    if entry.restored:
+        return False
+    entry.restored = True
     before = entry.native
     draft.rewrite(entry, draft.writer.with_blocks(draft.fields(entry), list(_blocks(theirs))))
     for other in entries[:-1]:
@@ -139,6 +144,24 @@ def drop_of_turn(draft: Draft, breach: Breach) -> bool:
     view = breach.view
     turn = pieces(view.transcript, *last_turn(view.transcript))
     return _drop(draft, breach, [piece for piece in turn if piece.thinking])
+
+
+def drop_unbound(draft: Draft, breach: Breach) -> bool:
+    """Drop all thinking behind a change, at once; of the newest turn all, or it is kept in part."""
+    view = breach.view
+    if view.binding is None:
+        return False
+    gone = {(piece.index, piece.path): piece for piece in view.binding.unbound}
+    newest = pieces(view.transcript, *last_turn(view.transcript))
+    if any((piece.index, piece.path) in gone for piece in newest):
+        gone |= {(piece.index, piece.path): piece for piece in newest if piece.thinking}
+    return _drop(draft, breach, list(gone.values()))
+
+
+def drop_all(draft: Draft, breach: Breach) -> bool:
+    """Drop all thinking: what all of it was made under is no more."""
+    thinking = [piece for piece in pieces(breach.view.transcript) if piece.thinking]
+    return _drop(draft, breach, thinking)
 
 
 def _drop(draft: Draft, breach: Breach, thinking: Sequence[Piece]) -> bool:
