@@ -86,7 +86,7 @@ THINKING: Final = (
         check="foreign_signature",
         formats=("anthropic",),
         target_only=True,
-        repairs=("restore", "drop"),
+        repairs=("drop",),
     ),
     Rule(
         id="an-thinking-prefix-bound",

@@ -82,7 +82,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "thinking_at_end": {"synthesize": order.go_on, "drop": links.drop_part},
     "assistant_last": {"synthesize": order.go_on, "drop": content.drop_message},
     "white_space_at_end": {"replace": anthropic.strip_end},
-    "foreign_signature": {"restore": content.bring_back_seal, "drop": links.drop_part},
+    "foreign_signature": {"drop": links.drop_part},
     "altered_thinking": {"restore": thinking.bring_back_block, "drop": thinking.drop_of_turn},
     "filtered_turn": {"restore": thinking.bring_back_turn, "drop": thinking.drop_of_turn},
     "thinking_absent": {"restore": thinking.bring_back_turn},

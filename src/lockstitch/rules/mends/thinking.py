@@ -149,9 +149,8 @@ def drop_of_turn(draft: Draft, breach: Breach) -> bool:
 def drop_unbound(draft: Draft, breach: Breach) -> bool:
     """Drop all thinking behind a change, at once; of the newest turn all, or it is kept in part."""
     view = breach.view
-    if view.binding is None:
-        return False
-    gone = {(piece.index, piece.path): piece for piece in view.binding.unbound}
+    unbound = view.binding.unbound if view.binding is not None else ()
+    gone = {(piece.index, piece.path): piece for piece in unbound}
     newest = pieces(view.transcript, *last_turn(view.transcript))
     if any((piece.index, piece.path) in gone for piece in newest):
         gone |= {(piece.index, piece.path): piece for piece in newest if piece.thinking}
