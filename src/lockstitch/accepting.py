@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from lockstitch.document import with_fields
 from lockstitch.formats import ALL
 from lockstitch.opening import Opened
 from lockstitch.rules.check import check_transcript
@@ -106,7 +107,8 @@ def repair(
         dry_run: say what would be changed and hand the messages back as they are.
 
     Returns:
-        A `Repair`: `messages`, `changes`, and `remaining` for what could not be mended.
+        A `Repair`: `messages`, `changes`, and `remaining` for what could not be mended; `system`
+        and `request` for what belongs into the request around the list.
 
     Raises:
         FormatError: as for `load`.
@@ -175,13 +177,17 @@ def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run:
     natives = transcript.natives
     if draft.changes and not dry_run:
         natives = [entry.native for entry in draft.entries]
+    messages = opened.document.rebuild(natives)
+    if draft.request and not dry_run:
+        messages = with_fields(messages, transcript.path, draft.request)
     return Repair(
-        messages=opened.document.rebuild(natives),
+        messages=messages,
         changes=tuple(draft.changes),
         remaining=left(draft, terms, record),
         system="\n\n".join(draft.system) or None,
         profile=terms.profile.name,
         format=transcript.format.name,
+        request=dict(draft.request),
     )
 
 

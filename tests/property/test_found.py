@@ -138,7 +138,7 @@ def test_a_pin_far_from_the_end_keeps_no_system_message_alive_that_has_nothing_t
 
 def test_a_call_in_a_users_message_is_reported():
     use = {"type": "tool_use", "id": "c", "name": "look_up", "input": {}}
-    history = [{"role": "user", "content": [use]}, user("next"), assistant()]
+    history = [{"role": "user", "content": [use]}, user("next"), assistant(), user("on")]
     for profile in ("anthropic", "portable"):
         found = ls.check(history, profile=profile, format="anthropic").violations
         assert [(one.rule, one.path) for one in found] == [

@@ -546,7 +546,7 @@ def test_a_call_under_the_users_role_is_no_call_of_the_model():
     ]
     options = {"format": "anthropic", "profile": "anthropic"}
     assert [unit.state for unit in ls.groups(history, **options)][2] == "orphan"
-    assert [(found.rule, found.index) for found in ls.check(history, **options).violations] == [
+    assert [(found.rule, found.index) for found in ls.check(history, **options).errors] == [
         ("an-tool-use-role", 1),
         ("an-result-needs-use", 2),
     ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.document.base import Document, same
+from lockstitch.document.base import Document, same, with_fields
 from lockstitch.document.jsontext import from_json
 from lockstitch.document.lines import BOM, from_lines, is_lines
 from lockstitch.document.objects import from_list, from_mapping
@@ -22,7 +22,7 @@ from lockstitch.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Document", "open_document"]
+__all__ = ["Document", "open_document", "with_fields"]
 
 
 def open_document(source: Any) -> Document:

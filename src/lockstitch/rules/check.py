@@ -59,12 +59,10 @@ def findings(view: View, profile: Profile) -> Iterator[tuple[Rule, str, Finding]
 
 def _severity(rule: Rule, known: Mapping[str, bool]) -> str | None:
     """Say how grave a breach is, `None` where the rule is not for this model."""
-    if not rule.scope:
-        return rule.severity
-    holds = known.get(rule.scope)
-    if holds is None:
+    applies = rule.applies(known)
+    if applies is None:
         return "warning"
-    return rule.severity if holds else None
+    return rule.severity if applies else None
 
 
 def check_transcript(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.facts import ASSISTANT, TOOL, USER
+from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
 from lockstitch.transcript import ToolResult, Transcript
 from lockstitch.writing import Writer, inside, without
 
@@ -52,13 +52,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class Entry:
     """One message of a draft: its native, and where it stood in the input (-1: it was made)."""
 
-    __slots__ = ("native", "origin", "touched")
+    __slots__ = ("native", "origin", "restored", "touched")
 
     def __init__(self, native: Any, origin: int = -1) -> None:
         self.native = native
         self.origin = origin
         # Whether it was changed since the findings at hand were made; their paths may be wrong now.
         self.touched = False
+        # Whether its turn came back from the record: only once, or two mends could go in a circle.
+        self.restored = False
 
 
 class Draft:
@@ -79,6 +81,8 @@ class Draft:
         self.changes: list[Change] = []
         # Instructions taken out of the list, for the request's own field.
         self.system: list[str] = []
+        # Fields of the request around the list that were given other values.
+        self.request: dict[str, Any] = {}
         # Ids that were given out, by the id that they stand for.
         self.names: dict[str, str] = {}
 
@@ -91,10 +95,17 @@ class Draft:
             type(document)(
                 natives=[entry.native for entry in self.entries],
                 path=document.path,
-                context=document.context,
+                context={**document.context, **self.request},
                 rebuild=document.rebuild,
             ),
             self.format,
+        )
+
+    def lonely(self, entry: Entry) -> bool:
+        """Whether a message is the only one that says anything to the model."""
+        return not any(
+            other is not entry and self.facts(other).role not in {OTHER, SYSTEM}
+            for other in self.entries
         )
 
     def begin(self) -> list[Entry]:
@@ -151,6 +162,12 @@ class Draft:
                 after=after,
             )
         )
+
+    def ask(self, key: str, value: Any, kind: str, rule: str, message: str) -> None:
+        """Give a field of the request around the list another value, and account for it."""
+        before = {**self.source.context, **self.request}.get(key)
+        self.request[key] = value
+        self.note(kind, rule, Entry(None), message, key, before=before, after=value)
 
     def rewrite(self, entry: Entry, fields: Fields) -> None:
         """Give an entry other fields."""

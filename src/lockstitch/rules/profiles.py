@@ -30,6 +30,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             `order` (anywhere after it).
         whole_response: all items of one response are kept or dropped together.
         bound_system: a system message inside the list is bound to its neighbours.
+        sealed_turns: the thinking of a turn goes back as it was issued, with all that was sealed
+            beside it, so a repair looks after what it may have unbound.
         ids: what the id of a call may be.
         parted: the sides (`user`, `assistant`) of which a cut must not put two turns beside each
             other that something parted: two user turns, two turns of the model.
@@ -46,6 +48,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     adjacency: str = "message"
     whole_response: bool = False
     bound_system: bool = False
+    sealed_turns: bool = False
     ids: IdShape = FREE
     parted: tuple[str, ...] = ()
     end: str = "any"
@@ -77,6 +80,8 @@ PROFILES: Final[dict[str, Profile]] = {
             title="Anthropic Messages",
             adjacency="run",
             bound_system=True,
+            sealed_turns=True,
+            ids=IdShape("a-zA-Z0-9_-", 1, 64),
         ),
         Profile(
             name="gemini",

@@ -47,6 +47,8 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
         remaining: the breaches that could not be mended.
         system: instructions that stood in the list and belong into the request's own field.
         profile: the target it was made for, and `format` the format of the messages.
+        request: fields of the request around the list that were given other values. A request body
+            comes back with them; beside a bare list they are yours to set.
     """
 
     messages: Any
@@ -55,6 +57,7 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     system: str | None = None
     profile: str = ""
     format: str = ""
+    request: Mapping[str, Any] = {}
 
     @property
     def ok(self) -> bool:
@@ -102,7 +105,7 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
             terms.profile,
             tail=terms.tail,
             known=terms.known,
-            record=record,
+            record=_witness(draft, record),
         )
         entries = draft.begin()
         wanted = _wanted(view, terms)
@@ -115,6 +118,16 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
         )
         if patience < 0 or not _round(draft, terms, breaches):
             return draft
+
+
+def _witness(draft: Draft, record: Transcript | None) -> Transcript | None:
+    """Return what the thinking of a draft was made from.
+
+    Thinking is bound to what stands around it, so mends may unbind it; with no record, the history
+    as it came is all that shows this.
+    """
+    changed = draft.profile.sealed_turns and bool(draft.changes)
+    return draft.source if record is None and changed else record
 
 
 def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
@@ -155,6 +168,10 @@ def _means(rule: Rule, terms: Terms) -> Iterator[Mend]:
 def left(draft: Draft, terms: Terms, record: Transcript | None = None) -> tuple[Violation, ...]:
     """Return the errors that a draft still has."""
     report = check_transcript(
-        draft.transcript(), terms.profile, tail=terms.tail, known=terms.known, record=record
+        draft.transcript(),
+        terms.profile,
+        tail=terms.tail,
+        known=terms.known,
+        record=_witness(draft, record),
     )
     return report.errors

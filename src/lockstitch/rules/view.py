@@ -7,11 +7,13 @@ Must not know: rules, or what is looked for.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from lockstitch.facts import ASSISTANT, OTHER, REQUEST, RESULT, SYSTEM, TOOL, USER
+from lockstitch.rules.binding import bind
 from lockstitch.transcript import Approval, ApprovalRequest, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from lockstitch.facts import Facts
     from lockstitch.grouping import Groups
     from lockstitch.pairing import Occurrence, Tie
+    from lockstitch.rules.binding import Binding
     from lockstitch.transcript import Part, Transcript
 
 __all__ = ["Finding", "View"]
@@ -71,6 +74,11 @@ class View:
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._runs: dict[int, int] = {}
         self._speakers = self._who_spoke_before()
+
+    @cached_property
+    def binding(self) -> Binding | None:
+        """How the history stands to its record, `None` where there is none."""
+        return bind(self.transcript, self.record) if self.record is not None else None
 
     def parts(self, index: int) -> tuple[Part, ...]:
         """Return the parts of one message."""

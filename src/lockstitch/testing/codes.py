@@ -70,7 +70,7 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
         *("mi-tool-after-user", "mi-unknown-id", "co-v2-tool-id"),
         *("ds-tool-orphan", "qw-tool-orphan", "tp-tool-orphan-gpt-oss"),
     ),
-    "oversized-image": ("an-many-images",),
+    "oversized-image": ("large_image_among_many",),
     "pending-approval": (),
     "reasoning-without-item": ("lone_reasoning", "or-reasoning-followed-by-foreign"),
     "result-not-first": ("result_not_first",),
@@ -78,7 +78,8 @@ CODES: Final[dict[str, tuple[str, ...]]] = {
     "tool-use-in-user-message": ("call_of_another_role",),
     "trailing-assistant": (
         "ends_with_model",
-        *("an-prefill-unsupported", "mi-last-role", "tp-prefill-vs-thinking"),
+        "assistant_last",
+        *("mi-last-role", "tp-prefill-vs-thinking"),
     ),
     "unpaired-surrogate": ("lone_surrogate",),
 }

@@ -167,9 +167,14 @@ def _alike(before: Any, now: Any) -> bool:
 
 
 def breaches(violations: Sequence[Violation], positions: Sequence[int]) -> Counter[Breach]:
-    """Count violations by rule, input position and place inside the message."""
+    """Count violations by rule, input position and place inside the message.
+
+    What is only suspected of a rule (its model is not known, the record is not there) is none.
+    """
     found: Counter[Breach] = Counter()
     for violation in violations:
+        if violation.severity != RULES[violation.rule].severity:
+            continue
         check = RULES[violation.rule].check
         if violation.index < 0 or check in LIST_LEVEL:
             found[violation.rule, -1, ""] += 1

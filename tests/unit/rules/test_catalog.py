@@ -380,8 +380,8 @@ CASES = [
     Case(
         "an-tool-use-role",
         "anthropic",
-        [GO, told(text(), use()), said(text())],
-        [GO, told(text()), said(text())],
+        [GO, told(text(), use()), said(text()), ON],
+        [GO, told(text()), said(text()), ON],
         1,
         "messages[1].content[1]",
     ),
@@ -439,8 +439,8 @@ CASES = [
     Case(
         "an-thinking-signature-required",
         "anthropic",
-        [GO, said({"type": "thinking", "thinking": "hm"}, text())],
-        [GO, said({"type": "thinking", "thinking": "hm", "signature": "s"}, text())],
+        [GO, said({"type": "thinking", "thinking": "hm"}, text()), ON],
+        [GO, said({"type": "thinking", "thinking": "hm", "signature": "s"}, text()), ON],
         1,
         "messages[1].content[0]",
     ),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lockstitch.rules.mends import (
+    anthropic,
     chat,
     compatible,
     content,
@@ -20,6 +21,7 @@ from lockstitch.rules.mends import (
     order,
     responses,
     stored,
+    thinking,
     turns,
 )
 
@@ -131,8 +133,9 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unsigned_thinking": {"restore": content.bring_back_seal, "drop": links.drop_part},
     "empty_tool_calls": {"drop": content.drop_key},
     "null_content": {"replace": content.say_nothing},
-    "empty_text_block": {"drop": links.drop_part, "replace": content.fill},
-    "blank_text": {"drop": links.drop_part, "replace": content.fill},
+    "marker_misplaced": {"move": anthropic.move_marker},
+    "empty_text_block": {"drop": content.drop_text, "replace": content.fill},
+    "blank_text": {"drop": content.drop_text, "replace": content.fill},
     "empty_content": {"drop": content.drop_message, "replace": content.fill},
     "empty_message": {"drop": content.drop_message, "replace": content.fill},
     "system_first": {"move": order.lift_system},
@@ -198,6 +201,30 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "message_among_calls": {"move": responses.message_first},
     "wrong_block": {"replace": responses.own_block},
     "refused_file": {"drop": responses.leave_out_file},
+    # Anthropic messages. What changes the request or ends the list comes after all that may add to
+    # it, and thinking last: it is bound to what every other mend has left in front of it.
+    "system_after_start": {"demote": order.as_user},
+    "odd_call_id": {"rename": links.rename_call},
+    "odd_call_name": {"rename": content.shorten_name},
+    "empty_error_result": {"replace": content.fill},
+    "empty_compaction": {"drop": links.drop_part},
+    "too_many_markers": {"drop": content.drop_key},
+    "large_image_among_many": {"drop": anthropic.stand_for_image},
+    "tools_undefined": {"synthesize": anthropic.define_tools},
+    "thinking_at_end": {"synthesize": order.go_on, "drop": links.drop_part},
+    "assistant_last": {"synthesize": order.go_on, "drop": content.drop_message},
+    "white_space_at_end": {"replace": anthropic.strip_end},
+    "foreign_signature": {"drop": links.drop_part},
+    "altered_thinking": {"restore": thinking.bring_back_block, "drop": thinking.drop_of_turn},
+    "filtered_turn": {"restore": thinking.bring_back_turn, "drop": thinking.drop_of_turn},
+    "thinking_absent": {"restore": thinking.bring_back_turn},
+    "thinking_removed_amid": {
+        "restore": thinking.bring_back_between,
+        "drop": thinking.drop_older,
+    },
+    "thinking_unbound": {"drop": thinking.drop_unbound},
+    "request_changed": {"drop": thinking.drop_all},
+    "thinking_leads": {"restore": thinking.bring_back_turn, "replace": thinking.switch_off},
     # Last, since every mend above may change who stands beside whom.
     "user_after_result": {"synthesize": order.bridge},
     "two_assistants_last": {"merge": order.merge_neighbours},

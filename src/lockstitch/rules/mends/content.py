@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.rules.ids import IdShape, fitting
+from lockstitch.rules.mends.links import drop_part
 from lockstitch.transcript import Reasoning, ToolCall, ToolResult
 from lockstitch.writing import edited, inside, text_of, without
 
@@ -23,6 +24,7 @@ __all__ = [
     "bring_back_seal",
     "drop_key",
     "drop_message",
+    "drop_text",
     "fill",
     "results_first",
     "say_nothing",
@@ -37,12 +39,22 @@ EMPTY = "(empty)"
 
 
 def drop_message(draft: Draft, breach: Breach) -> bool:
-    """Drop a message that holds nothing."""
+    """Drop a message that holds nothing, unless nothing would be left to answer."""
+    if draft.lonely(breach.entry):
+        return False
     draft.remove(breach.entry)
     draft.note(
         "drop", breach.rule.id, breach.entry, breach.finding.message, "", before=breach.entry.native
     )
     return True
+
+
+def drop_text(draft: Draft, breach: Breach) -> bool:
+    """Drop text that says nothing, unless nothing would be left to answer."""
+    rest = [part for part in draft.parts(breach.entry) if part.path != breach.finding.path]
+    if draft.writer.says_nothing(rest) and draft.lonely(breach.entry):
+        return False
+    return drop_part(draft, breach)
 
 
 def fill(draft: Draft, breach: Breach) -> bool:
@@ -51,10 +63,10 @@ def fill(draft: Draft, breach: Breach) -> bool:
     path = part.path if part is not None else breach.finding.path or draft.writer.key
     fields = draft.fields(breach.entry)
     before = breach.entry.native
-    if path.endswith("]"):
-        changed = edited(fields, path, draft.writer.text(EMPTY))
-    elif isinstance(part, ToolResult):
+    if isinstance(part, ToolResult):
         changed = draft.writer.result(fields, part, EMPTY)
+    elif path.endswith("]"):
+        changed = edited(fields, path, draft.writer.text(EMPTY))
     else:
         changed = draft.writer.with_text(fields, EMPTY)
     draft.rewrite(breach.entry, changed)

@@ -140,7 +140,7 @@ def settle_system(draft: Draft, breach: Breach) -> bool:
 
 
 def as_user(draft: Draft, breach: Breach) -> bool:
-    """Turn a system message into a user message, in its place."""
+    """Let the user say what a system message says, in its place."""
     text = "\n\n".join(
         part.text for part in draft.parts(breach.entry) if isinstance(part, Text) and part.text
     )
