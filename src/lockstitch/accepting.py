@@ -179,6 +179,7 @@ def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run:
         changes=tuple(draft.changes),
         remaining=left(draft, terms, record),
         system="\n\n".join(draft.system) or None,
+        origins=tuple(entry.origin for entry in draft.entries),
     )
 
 

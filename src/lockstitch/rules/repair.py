@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.rules.breach import Breach
+from lockstitch.rules.breach import Breach, Lookup
 from lockstitch.rules.check import check_transcript, findings, view_of
 from lockstitch.rules.draft import Change, Draft
 from lockstitch.rules.mends import KINDS, LOSSLESS, MENDS
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Repair", "Terms", "left", "mend"]
 
 _ORDER = {check: number for number, check in enumerate(MENDS)}
+_FIRST = ("restore", "move")
 # A round mends at least one breach and no mend makes more than a few new ones; a history that has
 # needed this many rounds for each of its breaches is going in a circle.
 _PATIENCE = 8
@@ -45,13 +46,17 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
         messages: the mended history, of the kind that was handed over.
         changes: every change, in the order they were made.
         remaining: the breaches that could not be mended.
-        system: instructions that stood in the list and belong into the request's own field.
+        system: instructions that stood in the list and belong into the request's own field. Where a
+            request body was handed over, `messages` is the body, and has them there.
+        origins: for each message of the mended history its position in the input, -1 for one that
+            was put in.
     """
 
     messages: Any
     changes: tuple[Change, ...] = ()
     remaining: tuple[Violation, ...] = ()
     system: str | None = None
+    origins: tuple[int, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -91,7 +96,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None) -> Draft:
     """Mend a transcript until nothing is found that helps; return the draft with its account."""
     draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
-    memory = Record(record) if record is not None else None
+    memory = Record(record, transcript) if record is not None else None
     patience = None
     while True:
         view = view_of(
@@ -106,8 +111,16 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
         if patience is None:
             patience = _PATIENCE * (len(wanted) + 1)
         patience -= 1
+        lookup = Lookup(view)
         breaches = (
-            Breach(rule=rule, finding=finding, view=view, entries=entries, record=memory)
+            Breach(
+                rule=rule,
+                finding=finding,
+                view=view,
+                entries=entries,
+                lookup=lookup,
+                record=memory,
+            )
             for rule, finding in wanted
         )
         if patience < 0 or not _round(draft, terms, breaches):
@@ -142,7 +155,9 @@ def _round(draft: Draft, terms: Terms, breaches: Iterable[Breach]) -> bool:
 def _means(rule: Rule, terms: Terms) -> Iterator[Mend]:
     """Yield what may mend a breach of a rule, least loss first."""
     table = MENDS[rule.check]
-    for kind in rule.repairs:
+    # What brings something back, or to its place, is tried whether or not the rule thought of it.
+    kinds = dict.fromkeys((*_FIRST, *rule.repairs))
+    for kind in kinds:
         if kind in table and (kind in LOSSLESS or kind in terms.allow):
             yield table[kind]
 

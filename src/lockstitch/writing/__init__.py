@@ -16,13 +16,23 @@ from lockstitch.writing import (
     openai_chat,
     openai_responses,
 )
-from lockstitch.writing.base import Fields, Writer, edited, inside, joined, text_of, without
+from lockstitch.writing.base import (
+    Fields,
+    Writer,
+    edited,
+    first_path,
+    inside,
+    joined,
+    text_of,
+    without,
+)
 
 __all__ = [
     "WRITERS",
     "Fields",
     "Writer",
     "edited",
+    "first_path",
     "inside",
     "joined",
     "text_of",

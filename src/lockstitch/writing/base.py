@@ -19,7 +19,7 @@ from lockstitch.document.base import encoded
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.transcript import Part, Reasoning, Text, ToolCall, ToolResult
 
-__all__ = ["Fields", "Writer", "edited", "inside", "joined", "text_of", "without"]
+__all__ = ["Fields", "Writer", "edited", "first_path", "inside", "joined", "text_of", "without"]
 
 Fields = dict[str, Any]
 
@@ -203,6 +203,50 @@ def inside(fields: Mapping[str, Any], path: str) -> Any:
     for step in _steps(path):
         value = value[step] if isinstance(step, int) else mapping(value)[step]
     return value
+
+
+def first_path(first: Mapping[str, Any], now: Mapping[str, Any], path: str) -> str:
+    """Return where in the first fields of a message stands what stands at a path of its fields now.
+
+    Parts that were never changed are found wherever they stood. For what was not in the first
+    fields, the nearest thing around it is named.
+
+    >>> a, b = {"text": "a"}, {"text": "b"}
+    >>> first_path({"content": [a, b]}, {"content": [b]}, "content[0].text")
+    'content[1].text'
+    >>> first_path({"content": [a]}, {"content": [b]}, "content[0].text")
+    'content'
+    """
+    found = ""
+    here: Any = first
+    there: Any = now
+    for step in _steps(path):
+        there = _at(there, step)
+        if isinstance(step, int):
+            step = _same_place(here, there)
+        here = _at(here, step)
+        if here is None:
+            break
+        found += f"[{step}]" if isinstance(step, int) else f".{step}" if found else step
+    return found
+
+
+def _at(held: Any, step: str | int) -> Any:
+    """Return what stands at one step, `None` where there is nothing."""
+    if isinstance(step, str):
+        fields = held if isinstance(held, Mapping) or hasattr(held, "model_dump") else {}
+        return mapping(fields).get(step)
+    items = held if isinstance(held, (list, tuple)) else ()
+    return items[step] if 0 <= step < len(items) else None
+
+
+def _same_place(items: Any, item: Any) -> int:
+    """Return where in a list stands the very item, or its equal; -1 where it does not."""
+    items = items if isinstance(items, (list, tuple)) else ()
+    for at, one in enumerate(items):
+        if one is item:
+            return at
+    return next((at for at, one in enumerate(items) if one == item), -1)
 
 
 def without(fields: Mapping[str, Any], paths: Iterable[str]) -> Fields:

@@ -30,6 +30,7 @@ _ANSWER: Final[dict[str, Mend]] = {
 }
 _HOME: Final[dict[str, Mend]] = {
     "restore": links.bring_back_call,
+    "move": links.move_behind,
     "rename": links.adopt,
     "demote": links.demote,
     "drop": links.drop_part,
@@ -38,9 +39,14 @@ _HOME: Final[dict[str, Mend]] = {
 MENDS: Final[dict[str, dict[str, Mend]]] = {
     "duplicate_item": {"drop": order.drop_item},
     "lone_surrogate": {"replace": content.well_formed},
-    "result_before_call": {"move": links.move_home},
+    "result_before_call": {"move": links.move_behind},
     "displaced_result": {"move": links.move_home},
-    "duplicate_result": {"merge": links.merge_results, "drop": links.drop_part},
+    "duplicate_result": {
+        "restore": links.bring_back_call,
+        "move": links.move_behind,
+        "merge": links.merge_results,
+        "drop": links.drop_part,
+    },
     "repeated_id_in_turn": {"rename": links.rename_repeated},
     "call_of_another_role": {"drop": links.drop_part},
     "orphan_result": _HOME,
