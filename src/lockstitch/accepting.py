@@ -19,7 +19,7 @@ from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.repair import Repair, Terms, left, mend
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from lockstitch.rules.models import ModelFacts
     from lockstitch.rules.report import Report
@@ -171,14 +171,17 @@ def export(
 def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run: bool) -> Repair:
     transcript = opened.transcript
     draft = mend(transcript, terms, record)
-    natives = transcript.natives
+    system = "\n\n".join(draft.system)
+    natives: Sequence[Any] = transcript.natives
+    around: Mapping[str, Any] = {}
     if draft.changes and not dry_run:
         natives = [entry.native for entry in draft.entries]
+        around = draft.writer.instructed(transcript.context, system) if system else {}
     return Repair(
-        messages=opened.document.rebuild(natives),
+        messages=opened.document.rebuild(natives, around),
         changes=tuple(draft.changes),
         remaining=left(draft, terms, record),
-        system="\n\n".join(draft.system) or None,
+        system=system or None,
         origins=tuple(entry.origin for entry in draft.entries),
     )
 

@@ -6,12 +6,26 @@ Must not know: any kind of source.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
-__all__ = ["Document", "encoded", "same"]
+__all__ = ["NOTHING", "Document", "Rebuild", "encoded", "same"]
+
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class Rebuild(Protocol):
+    """Makes the caller's own kind of thing again.
+
+    `changed` is the list of messages; `around` holds the fields of the request around it that are
+    to be other than they were. A bare list has none, so there they are left out.
+    """
+
+    def __call__(self, changed: Sequence[Any], around: Mapping[str, Any] = ...) -> Any:
+        """Put messages back into what they were handed over in."""
+        ...
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +41,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     natives: Sequence[Any]
     path: str
     context: Mapping[str, Any]
-    rebuild: Callable[[Sequence[Any]], Any]
+    rebuild: Rebuild
 
 
 def same(changed: Sequence[Any], natives: Sequence[Any]) -> bool:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.document.base import Document, encoded, same
+from lockstitch.document.base import NOTHING, Document, encoded, same
 from lockstitch.document.jsontext import Reparse, decode
 from lockstitch.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["BOM", "from_lines", "is_lines"]
 
@@ -66,7 +66,7 @@ def from_lines(data: bytes, *, text: bool) -> Document:
     places = {id(native): place for native, place in zip(natives, at, strict=True)}
     carried = set(at)
 
-    def rebuild(changed: Sequence[Any]) -> Any:
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> Any:
         if same(changed, natives):
             joined = data
         else:
@@ -100,15 +100,31 @@ def _line(line: bytes, number: int) -> Any:
 def _merge(
     lines: list[bytes], changed: Sequence[Any], places: dict[int, int], carried: set[int]
 ) -> Iterable[bytes]:
-    """Write the kept lines back in their places; rows that carry no message stay."""
-    kept = {places[id(native)] for native in changed if id(native) in places}
-    end = b"\n"
-    for number, line in enumerate(lines):
-        if number in kept or number not in carried:
-            yield line
-            end = line[-1:]
-    if end != b"\n" and any(id(native) not in places for native in changed):
-        yield b"\n"
+    """Write messages in order, each that was kept as the line it was.
+
+    Rows that carry no message stay where they were among the kept ones; a message that was added or
+    changed follows the one before it.
+    """
+    row = 0
+    ended = True
     for native in changed:
-        if id(native) not in places:
-            yield encoded(native) + b"\n"
+        place = places.get(id(native), -1)
+        for number in range(row, place):
+            if number not in carried:
+                yield from _whole(lines[number], ended=ended)
+                ended = lines[number].endswith(b"\n")
+        row = max(row, place + 1)
+        line = lines[place] if place >= 0 else encoded(native) + b"\n"
+        yield from _whole(line, ended=ended)
+        ended = line.endswith(b"\n")
+    for number in range(row, len(lines)):
+        if number not in carried:
+            yield from _whole(lines[number], ended=ended)
+            ended = lines[number].endswith(b"\n")
+
+
+def _whole(line: bytes, *, ended: bool) -> Iterable[bytes]:
+    """Yield a line, after the end that the one before it lacks."""
+    if not ended:
+        yield b"\n"
+    yield line

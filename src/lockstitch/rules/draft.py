@@ -159,7 +159,7 @@ class Draft:
             return ""
         whole = f"{self.source.path}[{entry.origin}]"
         native = self.source.natives[entry.origin]
-        if path and entry.seen is not native:
+        if path:
             path = first_path(self.writer.fields(native), self.writer.fields(entry.seen), path)
         return f"{whole}.{path}" if path else whole
 

@@ -23,6 +23,7 @@ __all__ = ["Fields", "Writer", "edited", "first_path", "inside", "joined", "text
 
 Fields = dict[str, Any]
 
+_NOTHING = object()
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -31,12 +32,14 @@ class Writer:
 
     `packed` formats hold results as blocks of a user message; in the others a result is a message
     of its own. `mixes`: a user message may hold results and other things. `key` is the field that
-    holds the blocks.
+    holds the blocks. `system` is the field of a request that holds instructions outside the list,
+    empty where they stand in it.
     """
 
     packed = False
     mixes = False
     key = "content"
+    system = ""
 
     # --- one message -----------------------------------------------------------------------------
 
@@ -106,6 +109,25 @@ class Writer:
         refused or mislead (screenshots, tools of the provider).
         """
         raise NotImplementedError
+
+    # --- the request around the list -------------------------------------------------------------
+
+    def instructed(self, context: Mapping[str, Any], text: str) -> Fields:
+        """Return the fields around the list that give the model a further instruction."""
+        if not self.system:
+            return {}
+        held = context.get(self.system)
+        return {self.system: self.with_instruction(held, text) if held else self.instruction(text)}
+
+    def instruction(self, text: str) -> Any:
+        """Make the value of the system field."""
+        return text
+
+    def with_instruction(self, held: Any, text: str) -> Any:
+        """Add to the value of the system field, which is text or a list of blocks."""
+        if isinstance(held, str):
+            return joined(held, text)
+        return [*held, self.text(text)]
 
     # --- parts -----------------------------------------------------------------------------------
 
@@ -222,22 +244,24 @@ def first_path(first: Mapping[str, Any], now: Mapping[str, Any], path: str) -> s
     there: Any = now
     for step in _steps(path):
         there = _at(there, step)
-        if isinstance(step, int):
-            step = _same_place(here, there)
-        here = _at(here, step)
-        if here is None:
+        first_step = _same_place(here, there) if isinstance(step, int) else step
+        here = _at(here, first_step)
+        if here is _NOTHING:
             break
-        found += f"[{step}]" if isinstance(step, int) else f".{step}" if found else step
+        if isinstance(first_step, int):
+            found += f"[{first_step}]"
+        else:
+            found += f".{first_step}" if found else first_step
     return found
 
 
 def _at(held: Any, step: str | int) -> Any:
-    """Return what stands at one step, `None` where there is nothing."""
+    """Return what stands at one step."""
     if isinstance(step, str):
         fields = held if isinstance(held, Mapping) or hasattr(held, "model_dump") else {}
-        return mapping(fields).get(step)
+        return mapping(fields).get(step, _NOTHING)
     items = held if isinstance(held, (list, tuple)) else ()
-    return items[step] if 0 <= step < len(items) else None
+    return items[step] if 0 <= step < len(items) else _NOTHING
 
 
 def _same_place(items: Any, item: Any) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lockstitch.pairing import Occurrence
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft, Entry
+    from lockstitch.rules.record import Record
 
 __all__ = [
     "NOTE",
@@ -127,7 +128,7 @@ def bring_back_call(draft: Draft, breach: Breach) -> bool:
     if record.kept(place):
         return False
     breach.lookup.restored.add(place)
-    rest = _rest_of(draft, breach, place)
+    rest = _rest_of(breach, record, place)
     before = None if rest is None else rest.native
     natives = record.with_thoughts(place)
     if rest is not None:
@@ -144,14 +145,13 @@ def bring_back_call(draft: Draft, breach: Breach) -> bool:
     return True
 
 
-def _rest_of(draft: Draft, breach: Breach, place: int) -> Entry | None:
+def _rest_of(breach: Breach, record: Record, place: int) -> Entry | None:
     """Find what is left of a message that lost a call: the rest of it stands before the result."""
-    assert breach.record is not None
     for at in range(breach.finding.index - 1, -1, -1):
         entry = breach.entries[at]
         role = breach.view.facts[at].role
         if role == ASSISTANT and not entry.touched:
-            return entry if breach.record.holds(place, breach.view.parts(at)) else None
+            return entry if record.holds(place, breach.view.parts(at)) else None
         if role not in {TOOL, OTHER}:
             return None
     return None
