@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.rules.breach import Breach, Lookup
+from lockstitch.rules.breach import Breach
 from lockstitch.rules.check import check_transcript, findings, view_of
 from lockstitch.rules.draft import Change, Draft
+from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.mends import KINDS, LOSSLESS, MENDS
 from lockstitch.rules.profiles import Profile
 from lockstitch.rules.record import Record

@@ -26,7 +26,7 @@ LOSSLESS: Final = ("restore", "rename", "replace")
 _ANSWER: Final[dict[str, Mend]] = {
     "restore": links.bring_back_result,
     "synthesize": links.answer,
-    "drop": links.drop_part,
+    "drop": links.drop_call,
 }
 _HOME: Final[dict[str, Mend]] = {
     "restore": links.bring_back_call,

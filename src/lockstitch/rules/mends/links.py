@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from lockstitch.facts import ASSISTANT, OTHER, RESULT, TOOL
 from lockstitch.rules.ids import fitting
 from lockstitch.transcript import ToolCall, ToolResult
@@ -27,6 +29,7 @@ __all__ = [
     "bring_back_call",
     "bring_back_result",
     "demote",
+    "drop_call",
     "drop_part",
     "drop_unit",
     "merge_results",
@@ -45,15 +48,20 @@ NOTE = "[From a tool, in answer to a call that is no longer part of this convers
 def move_home(draft: Draft, breach: Breach) -> bool:
     """Move a result to its call."""
     part = breach.part()
-    if not breach.finding.related or not isinstance(part, ToolResult):
+    tie = breach.lookup.tie_at(breach.place)
+    call = breach.lookup.home(tie) if tie is not None else None
+    if tie is None or call is None or not isinstance(part, ToolResult):
         return False
-    return _move(draft, breach, part, breach.entries[breach.finding.related[0]])
+    home = breach.entries[call.message]
+    if home.touched or breach.view.near(call, tie.message):
+        return False
+    return _move(draft, breach, part, home)
 
 
 def move_behind(draft: Draft, breach: Breach) -> bool:
     """Move a result behind the call that it stands before."""
     part = breach.part()
-    tie = breach.lookup.tie_at(breach.finding.index, breach.finding.path)
+    tie = breach.lookup.tie_at(breach.place)
     if tie is None or not isinstance(part, ToolResult):
         return False
     call = breach.lookup.own_call(tie)
@@ -81,8 +89,19 @@ def _move(draft: Draft, breach: Breach, part: ToolResult, call: Entry) -> bool:
 # --- a call without a result ----------------------------------------------------------------------
 
 
+def _at_open_call(breach: Breach) -> Breach:
+    """Look at the call that is open where an id was used twice and the walk left another open."""
+    call = breach.lookup.open_call_at(breach.place)
+    if call is None:
+        return breach
+    place = breach.view.place(call.message, call.ordinal)
+    finding = msgspec.structs.replace(breach.finding, index=call.message, path=place)
+    return msgspec.structs.replace(breach, finding=finding)
+
+
 def bring_back_result(draft: Draft, breach: Breach) -> bool:
     """Bring the result of a call back from the record."""
+    breach = _at_open_call(breach)
     part = breach.part()
     if breach.record is None or not isinstance(part, ToolCall):
         return False
@@ -99,6 +118,7 @@ def bring_back_result(draft: Draft, breach: Breach) -> bool:
 
 def answer(draft: Draft, breach: Breach) -> bool:
     """Answer a call in its tool's place, saying that the outcome is unknown."""
+    breach = _at_open_call(breach)
     part = breach.part()
     if not isinstance(part, ToolCall):
         return False
@@ -283,6 +303,11 @@ def drop_part(draft: Draft, breach: Breach) -> bool:
     return True
 
 
+def drop_call(draft: Draft, breach: Breach) -> bool:
+    """Drop a call that has no result."""
+    return drop_part(draft, _at_open_call(breach))
+
+
 def drop_unit(draft: Draft, breach: Breach) -> bool:
     """Drop a call with all that is bound to it."""
     view = breach.view
@@ -322,7 +347,7 @@ def merge_results(draft: Draft, breach: Breach) -> bool:
 
 def _first_result(breach: Breach) -> tuple[Entry, ToolResult] | None:
     """Find the result that a second one doubles."""
-    second = breach.lookup.tie_at(breach.finding.index, breach.finding.path)
+    second = breach.lookup.tie_at(breach.place)
     if second is None or second.call is None:
         return None
     for tie in breach.lookup.answers(second.call):
@@ -335,9 +360,11 @@ def _first_result(breach: Breach) -> tuple[Entry, ToolResult] | None:
 
 def rename_repeated(draft: Draft, breach: Breach) -> bool:
     """Give the second call of one id in a turn a name of its own, and its result with it."""
-    call = breach.lookup.call_at(breach.finding.index, breach.finding.path)
+    call = breach.lookup.call_at(breach.place)
     if call is None or call.link.id is None:
         return False
+    if breach.lookup.open_call_at(breach.place) is not call:
+        return False  # once the open one is answered, the two are in turns of their own
     number = breach.lookup.uses(call).index(call) + 1
     name = fitting(call.link.id, draft.profile.ids, breach.lookup.ids, number=number)
     return _rename(draft, breach, call, name)
@@ -345,7 +372,7 @@ def rename_repeated(draft: Draft, breach: Breach) -> bool:
 
 def rename_call(draft: Draft, breach: Breach) -> bool:
     """Give a call and its result an id that the target takes; equal ids stay equal."""
-    call = breach.lookup.call_at(breach.finding.index, breach.finding.path)
+    call = breach.lookup.call_at(breach.place)
     old = call.link.id if call is not None else None
     if call is None or old is None:
         return False
@@ -358,7 +385,7 @@ def rename_call(draft: Draft, breach: Breach) -> bool:
 def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
     view = breach.view
     ends = [(call.message, call.ordinal)]
-    ends += [(tie.message, tie.ordinal) for tie in breach.lookup.answers(call)]
+    ends += [(tie.message, tie.ordinal) for tie in breach.lookup.results(call)]
     for message, ordinal in ends:
         entry = breach.entries[message]
         part = view.end(message, ordinal)
