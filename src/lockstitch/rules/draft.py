@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
+from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
 from lockstitch.transcript import ToolResult, Transcript
 from lockstitch.writing import Writer, first_path, inside, without
 
@@ -276,7 +276,7 @@ class Draft:
         """Return the position behind the results that stand at a call."""
         at = self.position(call) + 1
         if self.format.joins or self.profile.adjacency != "message":
-            at = self._after_turn(at)
+            at = self._after_turn(at, self._asked(call))
         while (
             not self.writer.packed
             and at < len(self.entries)
@@ -285,17 +285,23 @@ class Draft:
             at += 1
         return at
 
-    def _after_turn(self, at: int) -> int:
+    def _asked(self, entry: Entry) -> set[str | None]:
+        return {link.id for link in self.facts(entry).ends if link.kind == CALL}
+
+    def _after_turn(self, at: int, ids: set[str | None]) -> int:
         """Pass what else the model said in the turn, as far as results must come behind it.
 
         That is all of it where results stand there; else up to its last call, so that no result
-        parts two calls that were made at once.
+        parts two calls that were made at once. A call of the same id is never passed: only the
+        result between them tells the two apart.
         """
         calls = at
         while at < len(self.entries):
             fact = self.facts(self.entries[at])
             if fact.role not in {ASSISTANT, SYSTEM, OTHER}:
                 break
+            if not ids.isdisjoint(self._asked(self.entries[at])):
+                return calls
             at += 1
             if fact.calls and fact.role == ASSISTANT:
                 calls = at

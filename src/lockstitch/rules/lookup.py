@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from lockstitch.facts import INTERIM, OTHER, RESULT, TOOL, USER
+from lockstitch.facts import ASSISTANT, INTERIM, RESULT, TOOL, USER
+from lockstitch.transcript import ToolResult
 
 if TYPE_CHECKING:
     from lockstitch.facts import Link
@@ -37,6 +38,7 @@ class Lookup:
         self.ties: dict[tuple[int, int], Tie] = {}
         self.calls: dict[int, list[Occurrence]] = {}
         self._answers: dict[int, list[Tie]] = {}
+        self._second: dict[object, list[Tie]] = {}
         self._orphans: dict[object, int] = {}
         self._uses: dict[tuple[int, object], list[Occurrence]] = {}
         self._named: dict[object, int] = {}
@@ -59,15 +61,17 @@ class Lookup:
             self._named[key] = self._named.get(key, 0) + 1
         for tie in pairing.ties:
             self.ties[tie.message, tie.ordinal] = tie
+            if tie.duplicate:
+                self._second.setdefault(_pairs_by(tie.link), []).append(tie)
             if tie.call is not None:
                 self._answers.setdefault(id(tie.call), []).append(tie)
             elif tie.link.kind == RESULT:
                 key = _pairs_by(tie.link)
                 self._orphans[key] = self._orphans.get(key, 0) + 1
-        spoke = self._who_spoke()
+        turns = self._turns()
         for uses in self._uses.values():
             if len({call.message for call in uses}) > 1 and uses[0].link.id is not None:
-                self._settle(uses, spoke)
+                self._settle(uses, turns)
         for call in pairing.calls:
             if call.answer < 0:
                 truly = self._open.get(id(call), call)
@@ -75,21 +79,30 @@ class Lookup:
         for waiting in self._waiting.values():
             waiting.sort(key=lambda call: call.message)
 
-    def _who_spoke(self) -> list[int]:
-        """For each position, the last message before it that is no bare answer."""
-        before: list[int] = []
-        last = -1
-        for at, fact in enumerate(self.view.facts):
-            before.append(last)
-            if fact.role not in {TOOL, OTHER}:
-                last = at
-        return before
+    def _turns(self) -> list[int]:
+        """For each position, where the turn of the model begins that it stands in or answers.
 
-    def _settle(self, uses: list[Occurrence], spoke: list[int]) -> None:
+        -1 where the last to speak was not the model.
+        """
+        turns: list[int] = []
+        begun = -1
+        spoken = False
+        for at, fact in enumerate(self.view.facts):
+            if fact.role == ASSISTANT:
+                begun = begun if spoken else at
+            turns.append(begun)
+            if fact.role == USER:
+                begun = -1
+            if fact.role in {ASSISTANT, USER, TOOL}:
+                spoken = fact.role == ASSISTANT
+        return turns
+
+    def _settle(self, uses: list[Occurrence], turns: list[int]) -> None:
         """Pair the calls of one id in one turn with their results anew, by where these stand.
 
-        A result that stands right behind a message with such a call belongs to it, unless more
-        stand there than the message can take; the others go to the calls that are left, in order.
+        The results that stand at the turn belong to its last calls: where one is missing, the call
+        that it answered was the earlier one, and the next was made when it was there. The others go
+        to the calls that are left, in order.
         """
         results = [
             tie
@@ -98,30 +111,16 @@ class Lookup:
             if tie.link.kind == RESULT and not tie.duplicate and tie.link.state != INTERIM
         ]
         results.sort(key=lambda tie: (tie.message, tie.ordinal))
-        free: dict[int, list[Occurrence]] = {}
-        for call in uses:
-            free.setdefault(call.message, []).append(call)
-        standing: dict[int, list[Tie]] = {}
-        for tie in results:
-            standing.setdefault(spoke[tie.message], []).append(tie)
-        homes: dict[int, Occurrence] = {}
-        for message, ties in standing.items():
-            calls = free.get(message, [])
-            if len(ties) <= len(calls):
-                for tie in ties:
-                    homes[id(tie)] = calls.pop(0)
-        left = sorted(
-            (call for calls in free.values() for call in calls),
-            key=lambda call: (call.message, call.ordinal),
-        )
-        for tie in results:
-            if id(tie) not in homes:
-                homes[id(tie)] = left.pop(0)
-        self._homes.update(homes)
-        self._open.update(
-            (id(walked), truly)
-            for walked, truly in zip((one for one in uses if one.answer < 0), left, strict=False)
-        )
+        turn = turns[uses[0].message]
+        near = [tie for tie in results if turns[tie.message] == turn]
+        far = [tie for tie in results if turns[tie.message] != turn]
+        split = len(uses) - len(near)
+        left = uses[:split]
+        pairs = [*zip(near, uses[split:], strict=True), *zip(far, left, strict=False)]
+        self._homes.update((id(tie), call) for tie, call in pairs)
+        walked = (call for call in uses if call.answer < 0)
+        opened = zip(walked, left[len(far) :], strict=True)
+        self._open.update((id(call), truly) for call, truly in opened)
 
     # --- calls and results -----------------------------------------------------------------------
 
@@ -182,6 +181,8 @@ class Lookup:
         Ids are used again, so it must be the nearest open one with nothing of the user's between,
         or the id must leave no choice.
         """
+        if tie.duplicate and self._repeats(tie):
+            return None
         key = _pairs_by(tie.link)
         waiting = self._waiting.get(key, [])
         at = bisect_right(waiting, tie.message, key=lambda call: call.message)
@@ -195,6 +196,36 @@ class Lookup:
             return None
         self._given.add(id(call))
         return call
+
+    def early_result(self, call: Occurrence) -> Tie | None:
+        """Return the second result of an earlier call that belongs to an open one after it."""
+        found = self._second.get(_pairs_by(call.link), [])
+        at = bisect_left(found, call.message, key=lambda tie: tie.message) - 1
+        if at < 0 or id(found[at]) in self._given or self._repeats(found[at]):
+            return None
+        if self._user_between(found[at].message, call.message):
+            return None
+        self._given.add(id(found[at]))
+        return found[at]
+
+    def _repeats(self, second: Tie) -> bool:
+        """Whether a second result says what the first one said: it is the same one, twice."""
+        first = next(
+            (
+                tie
+                for tie in (self.answers(second.call) if second.call is not None else ())
+                if not tie.duplicate
+            ),
+            None,
+        )
+        if first is None:
+            return False
+        one, other = (self.view.end(tie.message, tie.ordinal) for tie in (first, second))
+        return (
+            isinstance(one, ToolResult)
+            and isinstance(other, ToolResult)
+            and one.content == other.content
+        )
 
     def _user_between(self, first: int, last: int) -> bool:
         return bisect_right(self._users, first) < bisect_left(self._users, last)

@@ -25,6 +25,7 @@ LOSSLESS: Final = ("restore", "rename", "replace")
 
 _ANSWER: Final[dict[str, Mend]] = {
     "restore": links.bring_back_result,
+    "move": links.take_back,
     "synthesize": links.answer,
     "drop": links.drop_call,
 }

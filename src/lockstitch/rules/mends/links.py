@@ -37,6 +37,7 @@ __all__ = [
     "move_home",
     "rename_call",
     "rename_repeated",
+    "take_back",
 ]
 
 UNKNOWN = "No result was recorded for this call; its outcome is unknown."
@@ -49,8 +50,12 @@ def move_home(draft: Draft, breach: Breach) -> bool:
     """Move a result to its call."""
     part = breach.part()
     tie = breach.lookup.tie_at(breach.place)
-    call = breach.lookup.home(tie) if tie is not None else None
-    if tie is None or call is None or not isinstance(part, ToolResult):
+    if tie is None or not isinstance(part, ToolResult):
+        return False
+    # A second result may be the first of a call that it stands before.
+    own = breach.lookup.own_call(tie) if tie.duplicate else None
+    call = own or breach.lookup.home(tie)
+    if call is None:
         return False
     home = breach.entries[call.message]
     if home.touched or breach.view.near(call, tie.message):
@@ -114,6 +119,20 @@ def bring_back_result(draft: Draft, breach: Breach) -> bool:
     message = f"the result of the call {part.id or part.name} was brought back from the record"
     draft.note("restore", breach.rule.id, breach.entry, message, part.path, after=given)
     return True
+
+
+def take_back(draft: Draft, breach: Breach) -> bool:
+    """Move the result of a call behind it that stands before it, at an earlier call of its id."""
+    call = breach.lookup.open_call_at(breach.place)
+    tie = None if call is None else breach.lookup.early_result(call)
+    if call is None or tie is None or breach.entries[tie.message].touched:
+        return False
+    part = breach.view.end(tie.message, tie.ordinal)
+    if not isinstance(part, ToolResult):
+        return False
+    finding = msgspec.structs.replace(breach.finding, index=tie.message, path=part.path)
+    early = msgspec.structs.replace(breach, finding=finding)
+    return _move(draft, early, part, breach.entries[call.message])
 
 
 def answer(draft: Draft, breach: Breach) -> bool:
