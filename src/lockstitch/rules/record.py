@@ -77,6 +77,11 @@ class Record:
         self._given.add((tie.message, tie.ordinal))
         return tie.call.message
 
+    def place_of(self, at: int) -> int:
+        """Return where in the record a message of the history stands, -1 where it does not."""
+        self._look()
+        return self._places[at] if self._places and at >= 0 else -1
+
     def kept(self, place: int) -> bool:
         """Whether a message of the record is in the history, or was brought back."""
         self._look()

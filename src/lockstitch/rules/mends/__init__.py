@@ -41,7 +41,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "duplicate_item": {"drop": order.drop_item},
     "lone_surrogate": {"replace": content.well_formed},
     "result_before_call": {"move": links.move_behind},
-    "displaced_result": {"move": links.move_home},
+    "displaced_result": {"restore": links.bring_back_call, "move": links.move_home},
     "duplicate_result": {
         "restore": links.bring_back_call,
         "move": links.move_behind,

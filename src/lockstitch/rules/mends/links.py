@@ -164,7 +164,7 @@ def bring_back_call(draft: Draft, breach: Breach) -> bool:
         return False
     if place in breach.lookup.restored:
         return True  # it came back with another of its results
-    if record.kept(place):
+    if record.kept(place) or not _lost(breach, record, place):
         return False
     breach.lookup.restored.add(place)
     rest = _rest_of(breach, record, place)
@@ -173,15 +173,36 @@ def bring_back_call(draft: Draft, breach: Breach) -> bool:
     if rest is not None:
         draft.replace(rest, natives[-1])
     else:
-        at = draft.position(breach.entry)
-        for native in reversed(natives):
-            draft.insert(at, native)
+        _put_back(draft, breach, natives, part)
     message = f"the call of the result {part.id or part.name} was brought back from the record"
     for native in natives[-1:] if rest is not None else natives:
         draft.note(
             "restore", breach.rule.id, breach.entry, message, part.path, before=before, after=native
         )
     return True
+
+
+def _put_back(draft: Draft, breach: Breach, natives: list[Any], part: ToolResult) -> None:
+    """Put a call before its result; results of others in the same message stay before both."""
+    entry = breach.entry
+    ties = [breach.lookup.ties.get((breach.finding.index, at)) for at in range(_ends(breach))]
+    others = any(tie is not None and tie.call is not None and not tie.duplicate for tie in ties)
+    at = draft.position(entry) + others
+    made = [draft.insert(at, native) for native in reversed(natives)]
+    if others:
+        draft.put_result(made[0], draft.take_result(entry, part.path))
+
+
+def _ends(breach: Breach) -> int:
+    return len(breach.view.facts[breach.finding.index].ends)
+
+
+def _lost(breach: Breach, record: Record, place: int) -> bool:
+    """Whether a call is gone, though its result found another call of its id to go with."""
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or tie.call is None or tie.duplicate:
+        return True
+    return record.place_of(breach.entries[tie.call.message].origin) not in {-1, place}
 
 
 def _rest_of(breach: Breach, record: Record, place: int) -> Entry | None:
