@@ -158,9 +158,7 @@ def test_forbidden_kinds_are_not_used_and_what_is_left_is_said():
 def test_with_dropping_alone_the_call_goes():
     mended = ls.repair(BROKEN, profile="openai-chat", allow=["drop"])
     assert mended.messages == [BROKEN[0], BROKEN[2]]
-    assert [(one.kind, one.index, one.before) for one in mended.changes] == [
-        ("drop", 1, BROKEN[1])
-    ]
+    assert [(one.kind, one.index, one.before) for one in mended.changes] == [("drop", 1, BROKEN[1])]
 
 
 def test_with_an_open_tail_a_call_at_the_end_may_wait():

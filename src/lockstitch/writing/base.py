@@ -180,7 +180,7 @@ def joined(*texts: str) -> str:
     r"""Join texts by an empty line, leaving out empty ones.
 
     >>> joined("a", "", "b")
-    'a\\n\\nb'
+    'a\n\nb'
     """
     return "\n\n".join(text for text in texts if text)
 
@@ -189,7 +189,7 @@ def text_of(content: Any) -> str:
     r"""Return the readable text of a result's content, in any format; JSON where there is none.
 
     >>> text_of([{"type": "text", "text": "a"}, {"text": "b"}])
-    'a\\n\\nb'
+    'a\n\nb'
     """
     if content is None:
         return ""

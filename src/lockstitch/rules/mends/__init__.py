@@ -40,7 +40,7 @@ _HOME: Final[dict[str, Mend]] = {
 MENDS: Final[dict[str, dict[str, Mend]]] = {
     "duplicate_item": {"drop": order.drop_item},
     "lone_surrogate": {"replace": content.well_formed},
-    "result_before_call": {"move": links.move_behind},
+    "result_before_call": {"restore": links.bring_back_call, "move": links.move_behind},
     "displaced_result": {"restore": links.bring_back_call, "move": links.move_home},
     "duplicate_result": {
         "restore": links.bring_back_call,
