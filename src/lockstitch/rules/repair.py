@@ -8,6 +8,7 @@ Must not know: how a breach is found (`checks`) or mended (`mends`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,9 @@ __all__ = ["Repair", "Terms", "left", "mend"]
 
 _ORDER = {check: number for number, check in enumerate(MENDS)}
 _FIRST = ("restore", "move")
-# A round mends at least one breach and no mend makes more than a few new ones; a history that has
-# needed this many rounds for each of its breaches is going in a circle.
-_PATIENCE = 8
+# A round mends all breaches of one check but those of a message that it has changed already, so a
+# few rounds for each check and each breach of one message are enough; more of them go in a circle.
+_PATIENCE = 32
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +111,8 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
         entries = draft.begin()
         wanted = _wanted(view, terms)
         if patience is None:
-            patience = _PATIENCE * (len(wanted) + 1)
+            widest = Counter(finding.index for _, finding in wanted).most_common(1)
+            patience = _PATIENCE * (1 + sum(count for _, count in widest))
         patience -= 1
         lookup = Lookup(view)
         breaches = (
