@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from lockstitch.document import with_fields
 from lockstitch.formats import ALL
 from lockstitch.opening import Opened
 from lockstitch.rules.check import check_transcript
@@ -20,7 +19,7 @@ from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.repair import Repair, Terms, left, mend
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from lockstitch.rules.models import ModelFacts
     from lockstitch.rules.report import Report
@@ -174,20 +173,23 @@ def export(
 def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run: bool) -> Repair:
     transcript = opened.transcript
     draft = mend(transcript, terms, record)
-    natives = transcript.natives
+    system = "\n\n".join(draft.system)
+    natives: Sequence[Any] = transcript.natives
+    around: Mapping[str, Any] = {}
     if draft.changes and not dry_run:
         natives = [entry.native for entry in draft.entries]
-    messages = opened.document.rebuild(natives)
-    if draft.request and not dry_run:
-        messages = with_fields(messages, transcript.path, draft.request)
+        around = dict(draft.request)
+        if system:
+            around |= draft.writer.instructed(transcript.context, system)
     return Repair(
-        messages=messages,
+        messages=opened.document.rebuild(natives, around),
         changes=tuple(draft.changes),
         remaining=left(draft, terms, record),
-        system="\n\n".join(draft.system) or None,
+        system=system or None,
+        request=dict(draft.request),
+        origins=tuple(entry.origin for entry in draft.entries),
         profile=terms.profile.name,
         format=transcript.format.name,
-        request=dict(draft.request),
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.document.base import Document, same, with_fields
+from lockstitch.document.base import NOTHING, Document, same
 from lockstitch.document.jsontext import from_json
 from lockstitch.document.lines import BOM, from_lines, is_lines
 from lockstitch.document.objects import from_list, from_mapping
@@ -22,7 +22,7 @@ from lockstitch.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Document", "open_document", "with_fields"]
+__all__ = ["Document", "open_document"]
 
 
 def open_document(source: Any) -> Document:
@@ -65,8 +65,10 @@ def _from_text(text: str) -> Document:
         # Half a surrogate pair stands in the text itself; JSON can spell it as an escape.
         spelled = _from_bytes(text.encode("utf-8", "backslashreplace"), text=True)
 
-    def rebuild(changed: Sequence[Any]) -> Any:
-        return text if same(changed, spelled.natives) else spelled.rebuild(changed)
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> Any:
+        if not around and same(changed, spelled.natives):
+            return text
+        return spelled.rebuild(changed, around)
 
     return msgspec.structs.replace(spelled, rebuild=rebuild)
 

@@ -6,12 +6,26 @@ Must not know: any kind of source.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
-__all__ = ["Document", "encoded", "same", "with_fields"]
+__all__ = ["NOTHING", "Document", "Rebuild", "encoded", "same"]
+
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class Rebuild(Protocol):
+    """Makes the caller's own kind of thing again.
+
+    `changed` is the list of messages; `around` holds the fields of the request around it that are
+    to be other than they were. A bare list has none, so there they are left out.
+    """
+
+    def __call__(self, changed: Sequence[Any], around: Mapping[str, Any] = ...) -> Any:
+        """Put messages back into what they were handed over in."""
+        ...
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +41,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     natives: Sequence[Any]
     path: str
     context: Mapping[str, Any]
-    rebuild: Callable[[Sequence[Any]], Any]
+    rebuild: Rebuild
 
 
 def same(changed: Sequence[Any], natives: Sequence[Any]) -> bool:
@@ -47,39 +61,3 @@ def encoded(native: Any) -> bytes:
     except UnicodeEncodeError:
         # A lone surrogate: written as the escape that it came from.
         return json.dumps(native).encode()
-
-
-def with_fields(source: Any, path: str, fields: Mapping[str, Any]) -> Any:
-    """Give fields of a request body other values; a bare list has none and comes back as it is.
-
-    `path` says where in the source the list of messages stands. JSON text stays text, and what
-    stands beside the fields keeps its bytes.
-
-    >>> with_fields({"messages": [], "tools": None}, "messages", {"tools": []})
-    {'messages': [], 'tools': []}
-    """
-    if isinstance(source, (str, bytes)):
-        data = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
-        if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{" or path == "lines":
-            return source
-        changed = _in_json(data.removeprefix(b"\xef\xbb\xbf"), path.split(".")[:-1], fields)
-        return changed.decode("utf-8", "surrogatepass") if isinstance(source, str) else changed
-    return _in_body(source, path.split(".")[:-1], fields) if isinstance(source, Mapping) else source
-
-
-def _in_body(body: Mapping[str, Any], outer: list[str], fields: Mapping[str, Any]) -> Any:
-    if not outer:
-        return {**body, **fields}
-    return {**body, outer[0]: _in_body(body[outer[0]], outer[1:], fields)}
-
-
-def _in_json(body: bytes, outer: list[str], fields: Mapping[str, Any]) -> bytes:
-    try:
-        held = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
-        # Lone surrogates and NaN, which the standard reader takes.
-        return json.dumps(_in_body(json.loads(body), outer, fields)).encode()
-    if outer:
-        inner = _in_json(bytes(held[outer[0]]), outer[1:], fields)
-        return msgspec.json.encode({**held, outer[0]: msgspec.Raw(inner)})
-    return msgspec.json.encode({**held, **fields})

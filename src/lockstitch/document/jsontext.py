@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.document.base import Document, encoded, same
+from lockstitch.document.base import NOTHING, Document, encoded, same
 from lockstitch.document.objects import find_list
 from lockstitch.document.scanned import reparsed
 from lockstitch.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Reparse", "decode", "from_json"]
+
+# Where the fields around a list begin, and where the value of each stands.
+_Fields = tuple[int, dict[str, tuple[int, int]]]
+_Split = tuple[bytes, list[msgspec.Raw], bytes, str, dict[str, Any], _Fields | None]
 
 
 def from_json(data: bytes, *, text: bool) -> Document:
@@ -40,16 +44,19 @@ def from_json(data: bytes, *, text: bool) -> Document:
         )
     split = _split_list if head == b"[" else _split_object
     try:
-        before, natives, after, path, context = split(body)
+        before, natives, after, path, context, fields = split(body)
     except Reparse:
         return reparsed(data, text=text)
     gap = _gap(body, natives, len(before))
 
-    def rebuild(changed: Sequence[Any]) -> Any:
-        if same(changed, natives):
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> Any:
+        if not (around and fields) and same(changed, natives):
             joined = data
         else:
-            joined = before + gap.join(map(encoded, changed)) + after
+            left, right = before, after
+            if around and fields:
+                left, right = _with_fields(body, before, after, fields, around)
+            joined = left + gap.join(map(encoded, changed)) + right
         return joined.decode("utf-8", "surrogatepass") if text else joined
 
     return Document(natives=natives, path=path, context=context, rebuild=rebuild)
@@ -98,27 +105,49 @@ def _check_standard(data: bytes, error: msgspec.DecodeError) -> None:
         raise FormatError(f"not JSON: {said}") from None
 
 
-def _split_list(body: bytes) -> tuple[bytes, list[msgspec.Raw], bytes, str, dict[str, Any]]:
+def _with_fields(
+    body: bytes, before: bytes, after: bytes, fields: _Fields, around: Mapping[str, Any]
+) -> tuple[bytes, bytes]:
+    """Set fields around the list; every other byte of what stands before and after it is kept."""
+    behind = len(body) - len(after)
+    opening, spans = fields
+    edits: list[tuple[int, int, bytes]] = []
+    for name, value in around.items():
+        if name in spans:
+            edits.append((*spans[name], encoded(value)))
+        else:
+            edits.append((opening, opening, encoded(name) + b": " + encoded(value) + b", "))
+    # From the back, so that the places of those in front stay what they are.
+    for start, stop, written in sorted(edits, reverse=True):
+        if start < behind:
+            before = before[:start] + written + before[stop:]
+        else:
+            after = after[: start - behind] + written + after[stop - behind :]
+    return before, after
+
+
+def _split_list(body: bytes) -> _Split:
     natives = _raws(body)
     start = body.index(b"[") + 1
     before, after = _around(body, natives, start, len(body))
-    return before, natives, after, "messages", {}
+    return before, natives, after, "messages", {}, None
 
 
-def _split_object(body: bytes) -> tuple[bytes, list[msgspec.Raw], bytes, str, dict[str, Any]]:
+def _split_object(body: bytes) -> _Split:
     fields, spans = _spans(body, 0)
+    opening = 0
     path, found = find_list({key: _peek(raw) for key, raw in fields.items()})
     *outer, key = path.split(".")
     for step in outer:
-        start, _ = spans[step]
-        fields, spans = _spans(bytes(fields[step]), start)
+        opening, _ = spans[step]
+        fields, spans = _spans(bytes(fields[step]), opening)
     if isinstance(found, str):
         raise Reparse
     start, stop = spans[key]
     natives = _raws(body[start:stop])
     before, after = _around(body, natives, start + 1, stop)
     context = {name: _value(raw) for name, raw in fields.items() if name != key}
-    return before, natives, after, path, context
+    return before, natives, after, path, context, (body.index(b"{", opening) + 1, spans)
 
 
 def _peek(raw: msgspec.Raw) -> Any:

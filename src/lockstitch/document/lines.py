@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.document.base import Document, encoded, same
+from lockstitch.document.base import NOTHING, Document, encoded, same
 from lockstitch.document.jsontext import Reparse, decode
 from lockstitch.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["BOM", "from_lines", "is_lines"]
 
@@ -67,7 +67,7 @@ def from_lines(data: bytes, *, text: bool) -> Document:
     places = {id(native): place for native, place in zip(natives, at, strict=True)}
     carried = set(at)
 
-    def rebuild(changed: Sequence[Any]) -> Any:
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> Any:
         if same(changed, natives):
             joined = data
         else:
@@ -101,22 +101,31 @@ def _line(line: bytes, number: int) -> Any:
 def _merge(
     lines: list[bytes], changed: Sequence[Any], places: dict[int, int], carried: set[int]
 ) -> Iterable[bytes]:
-    """Write messages in their order, those that had a line as they stood there.
+    """Write messages in order, each that was kept as the line it was.
 
-    Rows that carry no message stay in front of what they stood in front of.
+    Rows that carry no message stay where they were among the kept ones; a message that was added or
+    changed follows the one before it.
     """
-    settled = 0
-    open_line = False
+    row = 0
+    ended = True
     for native in changed:
-        place = places.get(id(native))
-        pieces = [encoded(native) + b"\n" if place is None else lines[place]]
-        if place is not None and place >= settled:
-            pieces[:0] = (lines[row] for row in range(settled, place) if row not in carried)
-            settled = place + 1
-        for piece in pieces:
-            yield b"\n" + piece if open_line else piece
-            open_line = not piece.endswith((b"\n", b"\r"))
-    for row in range(settled, len(lines)):
-        if row not in carried:
-            yield b"\n" + lines[row] if open_line else lines[row]
-            open_line = False
+        place = places.get(id(native), -1)
+        for number in range(row, place):
+            if number not in carried:
+                yield from _whole(lines[number], ended=ended)
+                ended = lines[number].endswith(b"\n")
+        row = max(row, place + 1)
+        line = lines[place] if place >= 0 else encoded(native) + b"\n"
+        yield from _whole(line, ended=ended)
+        ended = line.endswith(b"\n")
+    for number in range(row, len(lines)):
+        if number not in carried:
+            yield from _whole(lines[number], ended=ended)
+            ended = lines[number].endswith(b"\n")
+
+
+def _whole(line: bytes, *, ended: bool) -> Iterable[bytes]:
+    """Yield a line, after the end that the one before it lacks."""
+    if not ended:
+        yield b"\n"
+    yield line

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lockstitch.document.base import Document
+from lockstitch.document.base import NOTHING, Document
 from lockstitch.errors import FormatError
 
 __all__ = ["find_list", "from_list", "from_mapping"]
@@ -24,7 +24,11 @@ NESTED = "request"
 def from_list(source: Iterable[Any]) -> Document:
     """Take a list as it is; anything else that can be gone through becomes one."""
     natives = source if isinstance(source, (list, tuple)) else list(source)
-    return Document(natives=natives, path="messages", context={}, rebuild=list)
+
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> list[Any]:
+        return list(changed)
+
+    return Document(natives=natives, path="messages", context={}, rebuild=rebuild)
 
 
 def from_mapping(body: Mapping[str, Any]) -> Document:
@@ -38,10 +42,10 @@ def from_mapping(body: Mapping[str, Any]) -> Document:
     text = isinstance(found, str)
     natives = [{"role": "user", "content": found}] if text else found
 
-    def rebuild(changed: Sequence[Any]) -> dict[str, Any]:
-        if text and len(changed) == 1 and changed[0] is natives[0]:
+    def rebuild(changed: Sequence[Any], around: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+        if text and not around and len(changed) == 1 and changed[0] is natives[0]:
             return dict(body)
-        inner = {**request, key: list(changed)}
+        inner = {**request, **around, key: list(changed)}
         for depth in range(len(outer), 0, -1):
             holder: Any = body
             for step in outer[: depth - 1]:

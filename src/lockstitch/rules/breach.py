@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lockstitch.rules.draft import Draft, Entry
+from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.record import Record
 from lockstitch.rules.rule import Rule
 from lockstitch.rules.view import Finding, View
@@ -28,6 +29,7 @@ class Breach(msgspec.Struct, frozen=True, kw_only=True):
         rule: the rule that is broken, and `finding` where and how.
         view: the history as it stood when the breach was found.
         entries: its messages; positions of the view count in them.
+        lookup: what can be looked up of the view.
         record: what was recorded first, if the caller has it.
     """
 
@@ -35,12 +37,18 @@ class Breach(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding
     view: View
     entries: list[Entry]
+    lookup: Lookup
     record: Record | None = None
 
     @property
     def entry(self) -> Entry:
         """The message it was found at."""
         return self.entries[self.finding.index]
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """The message and the part it was found at."""
+        return self.finding.index, self.finding.path
 
     @property
     def fresh(self) -> bool:

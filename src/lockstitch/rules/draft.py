@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
+from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
 from lockstitch.transcript import ToolResult, Transcript
-from lockstitch.writing import Writer, inside, without
+from lockstitch.writing import Writer, first_path, inside, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         kind: `restore`, `move`, `merge`, `rename`, `replace`, `synthesize`, `demote` or `drop`.
         rule: the rule whose breach it mends.
         index: the position in the input of the message it concerns, -1 for one that was made.
-        path: the place in the input, `messages[3].content[1]`.
+        path: the place in the input, `messages[3].content[1]`; empty for what was not in it.
         message: what was done and why.
         before: the native message or part as it was, `None` for what was not there.
         after: as it is now, `None` for what is gone.
+        related: the positions in the input of other messages that were changed along with it.
     """
 
     kind: str
@@ -47,20 +48,26 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     before: Any = None
     after: Any = None
+    related: tuple[int, ...] = ()
 
 
 class Entry:
     """One message of a draft: its native, and where it stood in the input (-1: it was made)."""
 
-    __slots__ = ("native", "origin", "restored", "touched")
+    __slots__ = ("at", "gone", "native", "origin", "restored", "seen", "touched")
 
     def __init__(self, native: Any, origin: int = -1) -> None:
         self.native = native
         self.origin = origin
-        # Whether it was changed since the findings at hand were made; their paths may be wrong now.
+        # The native that the findings at hand were made of, and where it stood then.
+        self.seen = native
+        self.at = origin
+        # Whether it was changed since; the paths of those findings may be wrong now.
         self.touched = False
         # Whether its turn came back from the record: only once, or two mends could go in a circle.
         self.restored = False
+        # Whether it was taken out.
+        self.gone = False
 
 
 class Draft:
@@ -85,6 +92,10 @@ class Draft:
         self.request: dict[str, Any] = {}
         # Ids that were given out, by the id that they stand for.
         self.names: dict[str, str] = {}
+        # Positions of input messages that were changed and are in no change yet.
+        self._unnamed: dict[int, None] = {}
+        # By how much messages stand further down than when the round began, roughly.
+        self._shift = 0
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -110,9 +121,28 @@ class Draft:
 
     def begin(self) -> list[Entry]:
         """Start a round: findings are about to be made of the entries as they stand."""
-        for entry in self.entries:
+        for at, entry in enumerate(self.entries):
             entry.touched = False
+            entry.seen = entry.native
+            entry.at = at
+        self._shift = 0
         return list(self.entries)
+
+    def position(self, entry: Entry) -> int:
+        """Return where a message stands now.
+
+        It is looked for from where it stood outwards, so a round of many changes stays linear.
+
+        Raises:
+            ValueError: it was taken out.
+        """
+        entries = self.entries
+        guess = entry.at + self._shift
+        for away in range(len(entries) + abs(guess) + 1):
+            for at in (guess - away, guess + away):
+                if 0 <= at < len(entries) and entries[at] is entry:
+                    return at
+        raise ValueError("the message is not in the draft any more")
 
     def facts(self, entry: Entry) -> Facts:
         """Return the facts of a message."""
@@ -131,10 +161,17 @@ class Draft:
         return self.writer.fields(entry.native)
 
     def place(self, entry: Entry, path: str = "") -> str:
-        """Name a place in the input."""
+        """Name the place in the input that a path of the findings at hand leads to.
+
+        A part that stood elsewhere in the message at first is found again; one that was not in it
+        is named by its message.
+        """
         if entry.origin < 0:
-            return path
+            return ""
         whole = f"{self.source.path}[{entry.origin}]"
+        native = self.source.natives[entry.origin]
+        if path:
+            path = first_path(self.writer.fields(native), self.writer.fields(entry.seen), path)
         return f"{whole}.{path}" if path else whole
 
     # --- changing --------------------------------------------------------------------------------
@@ -151,6 +188,7 @@ class Draft:
         after: Any = None,
     ) -> None:
         """Write a change into the account."""
+        self._unnamed.pop(entry.origin, None)
         self.changes.append(
             Change(
                 kind=kind,
@@ -160,8 +198,15 @@ class Draft:
                 message=message,
                 before=before,
                 after=after,
+                related=tuple(self._unnamed),
             )
         )
+        self._unnamed.clear()
+
+    def _touch(self, entry: Entry) -> None:
+        entry.touched = True
+        if entry.origin >= 0:
+            self._unnamed[entry.origin] = None
 
     def ask(self, key: str, value: Any, kind: str, rule: str, message: str) -> None:
         """Give a field of the request around the list another value, and account for it."""
@@ -171,20 +216,41 @@ class Draft:
 
     def rewrite(self, entry: Entry, fields: Fields) -> None:
         """Give an entry other fields."""
-        entry.native = self.writer.refit(entry.native, fields)
-        entry.touched = True
+        self.replace(entry, self.writer.refit(entry.native, fields))
+
+    def replace(self, entry: Entry, native: Any) -> None:
+        """Put another message in the place of one."""
+        entry.native = native
+        self._touch(entry)
 
     def insert(self, at: int, native: Any) -> Entry:
         """Put a message in front of a position."""
-        entry = Entry(native)
-        entry.touched = True
+        return self._place(at, Entry(native))
+
+    def _place(self, at: int, entry: Entry) -> Entry:
+        self._touch(entry)
+        entry.gone = False
         self.entries.insert(at, entry)
+        self._shift += 1
+        entry.at = at - self._shift
         return entry
+
+    def move(self, entry: Entry, at: int) -> None:
+        """Move a message to a position, counted without it."""
+        self.remove(entry)
+        self._place(at, entry)
+
+    def move_behind(self, entry: Entry, other: Entry) -> None:
+        """Move a message right behind another one."""
+        self.remove(entry)
+        self._place(self.position(other) + 1, entry)
 
     def remove(self, entry: Entry) -> None:
         """Take a message out."""
-        entry.touched = True
-        self.entries.remove(entry)
+        del self.entries[self.position(entry)]
+        self._touch(entry)
+        entry.gone = True
+        self._shift -= 1
 
     def take_out(self, entry: Entry, paths: Sequence[str]) -> list[Any]:
         """Take parts out of a message, and the message with its last part; return what was taken.
@@ -195,10 +261,9 @@ class Draft:
         taken = [inside(fields, path) for path in paths]
         twins = [twin for path in paths for twin in self.writer.twins(fields, path)]
         kept = self.writer.tidied(without(fields, [*paths, *twins]))
-        entry.touched = True
         left = self.format.parts(self.writer.refit(entry.native, kept))
         if self.writer.says_nothing(left):
-            self.entries.remove(entry)
+            self.remove(entry)
         else:
             self.rewrite(entry, kept)
         return taken
@@ -219,10 +284,7 @@ class Draft:
         """
         at = self._after(call)
         if not self.writer.packed:
-            entry = result if isinstance(result, Entry) else Entry(result)
-            entry.touched = True
-            self.entries.insert(at, entry)
-            return entry
+            return self._place(at, result if isinstance(result, Entry) else Entry(result))
         beside = self.entries[at] if at < len(self.entries) else None
         if beside is not None and self._takes_results(beside):
             fields = self.fields(beside)
@@ -235,25 +297,39 @@ class Draft:
 
     def _after(self, call: Entry) -> int:
         """Return the position behind the results that stand at a call."""
-        at = self.entries.index(call) + 1
-        adjacency = "run" if self.format.joins else self.profile.adjacency
-        # What the assistant says once a result stands there is another run.
-        answered = False
-        while at < len(self.entries):
-            fact = self.facts(self.entries[at])
-            passes = (
-                fact.role == TOOL and not self.writer.packed
-                if adjacency == "message"
-                else fact.role == ASSISTANT
-                if adjacency == "run" and self.writer.packed
-                else fact.role == TOOL
-                or (fact.role == ASSISTANT and not answered and (adjacency == "run" or fact.calls))
-            )
-            if not passes:
-                break
-            answered = answered or fact.role == TOOL
+        at = self.position(call) + 1
+        if self.format.joins or self.profile.adjacency != "message":
+            at = self._after_turn(at, self._asked(call))
+        while (
+            not self.writer.packed
+            and at < len(self.entries)
+            and self.facts(self.entries[at]).role == TOOL
+        ):
             at += 1
         return at
+
+    def _asked(self, entry: Entry) -> set[str | None]:
+        return {link.id for link in self.facts(entry).ends if link.kind == CALL}
+
+    def _after_turn(self, at: int, ids: set[str | None]) -> int:
+        """Pass what else the model said in the turn, as far as results must come behind it.
+
+        That is all of it where results stand there; else up to its last call, so that no result
+        parts two calls that were made at once. A call of the same id is never passed: only the
+        result between them tells the two apart.
+        """
+        calls = at
+        while at < len(self.entries):
+            fact = self.facts(self.entries[at])
+            if fact.role not in {ASSISTANT, SYSTEM, OTHER}:
+                break
+            if not ids.isdisjoint(self._asked(self.entries[at])):
+                return calls
+            at += 1
+            if fact.calls and fact.role == ASSISTANT:
+                calls = at
+        answered = at < len(self.entries) and self._has_results(self.entries[at])
+        return at if answered else calls
 
     def _takes_results(self, entry: Entry) -> bool:
         role = self.facts(entry).role

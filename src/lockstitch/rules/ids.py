@@ -42,6 +42,7 @@ class IdShape(msgspec.Struct, frozen=True):
 
 FREE: Final = IdShape()
 """Any id at all."""
+_MARK: Final = IdShape("a-zA-Z0-9", 8, 8)
 
 
 def fitting(id: str, shape: IdShape, taken: Container[str] = (), *, number: int = 1) -> str:
@@ -53,21 +54,33 @@ def fitting(id: str, shape: IdShape, taken: Container[str] = (), *, number: int 
         taken: ids that must not come out.
         number: 1 for the first use of the id; later uses of the same id get names of their own.
 
-    >>> fitting("call:1", IdShape("a-zA-Z0-9_-", 1, 64))
+    A new id carries a mark made of the old one, so that it does not hang on what else is in the
+    history, and a history that grows keeps the ids it was given.
+
+    >>> fitting("call_1", IdShape("a-zA-Z0-9_-", 1, 64))
     'call_1'
+    >>> fitting("call:1", IdShape("a-zA-Z0-9_-", 1, 64))
+    'call_1_SgIrcceu'
     >>> fitting("call_1", FREE, {"call_1"}, number=2)
-    'call_1_2'
+    'call_1_2_ukgDCLZD'
     """
+    if number == 1 and shape.takes(id) and id not in taken:
+        return id
     wanted = id if number == 1 else f"{id}_{number}"
-    clean = re.sub(f"[^{shape.characters}]", "_", wanted) if shape.characters else wanted
-    if shape.takes(clean) and clean not in taken:
-        return clean
     attempt = 0
     while True:
-        made = _hashed(f"{wanted}\n{attempt}", shape)
+        made = _marked(wanted, f"{wanted}\n{attempt}", shape)
         if made not in taken:
             return made
         attempt += 1
+
+
+def _marked(wanted: str, text: str, shape: IdShape) -> str:
+    """Make an id that still shows the old one where there is room for it, else a mark alone."""
+    mark = "_" + _hashed(text, _MARK)
+    clean = re.sub(f"[^{shape.characters}]", "_", wanted) if shape.characters else wanted
+    made = (clean[: shape.most - len(mark)] if shape.most > len(mark) else clean) + mark
+    return made if shape.takes(made) else _hashed(text, shape)
 
 
 def _hashed(text: str, shape: IdShape) -> str:

@@ -8,6 +8,7 @@ Must not know: how a breach is found (`checks`) or mended (`mends`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import msgspec
 from lockstitch.rules.breach import Breach
 from lockstitch.rules.check import check_transcript, findings, view_of
 from lockstitch.rules.draft import Change, Draft
+from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.mends import KINDS, LOSSLESS, MENDS
 from lockstitch.rules.profiles import Profile
 from lockstitch.rules.record import Record
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["Repair", "Terms", "left", "mend"]
 
 _ORDER = {check: number for number, check in enumerate(MENDS)}
-# A round mends at least one breach and no mend makes more than a few new ones; a history that has
-# needed this many rounds for each of its breaches is going in a circle.
-_PATIENCE = 8
+_FIRST = ("restore", "move")
+# A round mends all breaches of one check but those of a message that it has changed already, so a
+# few rounds for each check and each breach of one message are enough; more of them go in a circle.
+_PATIENCE = 32
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,19 +48,23 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
         messages: the mended history, of the kind that was handed over.
         changes: every change, in the order they were made.
         remaining: the breaches that could not be mended.
-        system: instructions that stood in the list and belong into the request's own field.
-        profile: the target it was made for, and `format` the format of the messages.
+        system: instructions that stood in the list and belong into the request's own field. Where a
+            request body was handed over, `messages` is the body, and has them there.
         request: fields of the request around the list that were given other values. A request body
             comes back with them; beside a bare list they are yours to set.
+        origins: for each message of the mended history its position in the input, -1 for one that
+            was put in.
+        profile: the target it was made for, and `format` the format of the messages.
     """
 
     messages: Any
     changes: tuple[Change, ...] = ()
     remaining: tuple[Violation, ...] = ()
     system: str | None = None
+    request: Mapping[str, Any] = {}
+    origins: tuple[int, ...] = ()
     profile: str = ""
     format: str = ""
-    request: Mapping[str, Any] = {}
 
     @property
     def ok(self) -> bool:
@@ -97,7 +104,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None) -> Draft:
     """Mend a transcript until nothing is found that helps; return the draft with its account."""
     draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
-    memory = Record(record) if record is not None else None
+    memory = Record(record, transcript) if record is not None else None
     patience = None
     while True:
         view = view_of(
@@ -110,10 +117,19 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
         entries = draft.begin()
         wanted = _wanted(view, terms)
         if patience is None:
-            patience = _PATIENCE * (len(wanted) + 1)
+            widest = Counter(finding.index for _, finding in wanted).most_common(1)
+            patience = _PATIENCE * (1 + sum(count for _, count in widest))
         patience -= 1
+        lookup = Lookup(view)
         breaches = (
-            Breach(rule=rule, finding=finding, view=view, entries=entries, record=memory)
+            Breach(
+                rule=rule,
+                finding=finding,
+                view=view,
+                entries=entries,
+                lookup=lookup,
+                record=memory,
+            )
             for rule, finding in wanted
         )
         if patience < 0 or not _round(draft, terms, breaches):
@@ -160,7 +176,9 @@ def _round(draft: Draft, terms: Terms, breaches: Iterable[Breach]) -> bool:
 def _means(rule: Rule, terms: Terms) -> Iterator[Mend]:
     """Yield what may mend a breach of a rule, least loss first."""
     table = MENDS[rule.check]
-    for kind in rule.repairs:
+    # What brings something back, or to its place, is tried whether or not the rule thought of it.
+    kinds = dict.fromkeys((*_FIRST, *rule.repairs))
+    for kind in kinds:
         if kind in table and (kind in LOSSLESS or kind in terms.allow):
             yield table[kind]
 

@@ -17,7 +17,16 @@ from lockstitch.writing import (
     openai_chat,
     openai_responses,
 )
-from lockstitch.writing.base import Fields, Writer, edited, inside, joined, text_of, without
+from lockstitch.writing.base import (
+    Fields,
+    Writer,
+    edited,
+    first_path,
+    inside,
+    joined,
+    text_of,
+    without,
+)
 
 if TYPE_CHECKING:
     from lockstitch.formats.base import Format
@@ -27,6 +36,7 @@ __all__ = [
     "Fields",
     "Writer",
     "edited",
+    "first_path",
     "inside",
     "joined",
     "stripped",

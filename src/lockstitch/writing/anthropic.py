@@ -27,6 +27,7 @@ class AnthropicWriter(Writer):
 
     packed = True
     mixes = True
+    system = "system"
 
     def answer(self, call: ToolCall, text: str, like: Any = None) -> Any:
         """Make a `tool_result`; results of the provider's own tools are encrypted, so none."""

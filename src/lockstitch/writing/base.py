@@ -19,10 +19,11 @@ from lockstitch.document.base import encoded
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.transcript import Part, Reasoning, Text, ToolCall, ToolResult
 
-__all__ = ["Fields", "Writer", "edited", "inside", "joined", "text_of", "without"]
+__all__ = ["Fields", "Writer", "edited", "first_path", "inside", "joined", "text_of", "without"]
 
 Fields = dict[str, Any]
 
+_NOTHING = object()
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -31,12 +32,14 @@ class Writer:
 
     `packed` formats hold results as blocks of a user message; in the others a result is a message
     of its own. `mixes`: a user message may hold results and other things. `key` is the field that
-    holds the blocks.
+    holds the blocks. `system` is the field of a request that holds instructions outside the list,
+    empty where they stand in it.
     """
 
     packed = False
     mixes = False
     key = "content"
+    system = ""
 
     # --- one message -----------------------------------------------------------------------------
 
@@ -111,6 +114,25 @@ class Writer:
         """
         raise NotImplementedError
 
+    # --- the request around the list -------------------------------------------------------------
+
+    def instructed(self, context: Mapping[str, Any], text: str) -> Fields:
+        """Return the fields around the list that give the model a further instruction."""
+        if not self.system:
+            return {}
+        held = context.get(self.system)
+        return {self.system: self.with_instruction(held, text) if held else self.instruction(text)}
+
+    def instruction(self, text: str) -> Any:
+        """Make the value of the system field."""
+        return text
+
+    def with_instruction(self, held: Any, text: str) -> Any:
+        """Add to the value of the system field, which is text or a list of blocks."""
+        if isinstance(held, str):
+            return joined(held, text)
+        return [*held, self.text(text)]
+
     # --- parts -----------------------------------------------------------------------------------
 
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
@@ -162,7 +184,7 @@ def joined(*texts: str) -> str:
     r"""Join texts by an empty line, leaving out empty ones.
 
     >>> joined("a", "", "b")
-    'a\\n\\nb'
+    'a\n\nb'
     """
     return "\n\n".join(text for text in texts if text)
 
@@ -171,7 +193,7 @@ def text_of(content: Any) -> str:
     r"""Return the readable text of a result's content, in any format; JSON where there is none.
 
     >>> text_of([{"type": "text", "text": "a"}, {"text": "b"}])
-    'a\\n\\nb'
+    'a\n\nb'
     """
     if content is None:
         return ""
@@ -207,6 +229,52 @@ def inside(fields: Mapping[str, Any], path: str) -> Any:
     for step in _steps(path):
         value = value[step] if isinstance(step, int) else mapping(value)[step]
     return value
+
+
+def first_path(first: Mapping[str, Any], now: Mapping[str, Any], path: str) -> str:
+    """Return where in the first fields of a message stands what stands at a path of its fields now.
+
+    Parts that were never changed are found wherever they stood. For what was not in the first
+    fields, the nearest thing around it is named.
+
+    >>> a, b = {"text": "a"}, {"text": "b"}
+    >>> first_path({"content": [a, b]}, {"content": [b]}, "content[0].text")
+    'content[1].text'
+    >>> first_path({"content": [a]}, {"content": [b]}, "content[0].text")
+    'content'
+    """
+    found = ""
+    here: Any = first
+    there: Any = now
+    for step in _steps(path):
+        there = _at(there, step)
+        first_step = _same_place(here, there) if isinstance(step, int) else step
+        here = _at(here, first_step)
+        if here is _NOTHING:
+            break
+        if isinstance(first_step, int):
+            found += f"[{first_step}]"
+        else:
+            found += f".{first_step}" if found else first_step
+    return found
+
+
+def _at(held: Any, step: str | int) -> Any:
+    """Return what stands at one step."""
+    if isinstance(step, str):
+        fields = held if isinstance(held, Mapping) or hasattr(held, "model_dump") else {}
+        return mapping(fields).get(step, _NOTHING)
+    items = held if isinstance(held, (list, tuple)) else ()
+    return items[step] if 0 <= step < len(items) else _NOTHING
+
+
+def _same_place(items: Any, item: Any) -> int:
+    """Return where in a list stands the very item, or its equal; -1 where it does not."""
+    items = items if isinstance(items, (list, tuple)) else ()
+    for at, one in enumerate(items):
+        if one is item:
+            return at
+    return next((at for at, one in enumerate(items) if one == item), -1)
 
 
 def without(fields: Mapping[str, Any], paths: Iterable[str]) -> Fields:

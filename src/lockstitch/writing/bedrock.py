@@ -26,6 +26,7 @@ class BedrockWriter(Writer):
 
     packed = True
     mixes = True
+    system = "system"
 
     def text(self, text: str) -> Any:
         """Make a block of text."""
@@ -34,6 +35,10 @@ class BedrockWriter(Writer):
     def said(self, role: str, text: str, like: Any = None) -> Any:
         """Make a message of text."""
         return {"role": role, "content": [{"text": text}]}
+
+    def instruction(self, text: str) -> Any:
+        """Make a list of one block."""
+        return [self.text(text)]
 
     def with_text(self, fields: Mapping[str, Any], text: str) -> Fields:
         """Set the content to one block of text."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WRITER"]
 
+_SNAKE = "system_instruction"
 _CALL = ("functionCall", "function_call")
 _RESPONSE = ("functionResponse", "function_response")
 
@@ -28,6 +29,7 @@ class GeminiWriter(Writer):
 
     packed = True
     key = "parts"
+    system = "systemInstruction"
 
     def blocks(self, fields: Mapping[str, Any]) -> list[Any]:
         """Return the parts as a list; a single one may stand without."""
@@ -35,6 +37,29 @@ class GeminiWriter(Writer):
         if held is None:
             return []
         return list(blocks_of(held if isinstance(held, (list, tuple)) else (held,)))
+
+    def instructed(self, context: Mapping[str, Any], text: str) -> Fields:
+        """Return the fields around the list; the SDK keeps the instruction in its `config`."""
+        config = context.get("config")
+        if config is not None:
+            return {
+                "config": {**mapping(config), **self._instructed(mapping(config), text, _SNAKE)}
+            }
+        return self._instructed(context, text, _SNAKE if _SNAKE in context else self.system)
+
+    def _instructed(self, fields: Mapping[str, Any], text: str, key: str) -> Fields:
+        held = fields.get(key)
+        return {key: self.with_instruction(held, text) if held else self.instruction(text)}
+
+    def instruction(self, text: str) -> Any:
+        """Make a content of one part."""
+        return {"parts": [self.text(text)]}
+
+    def with_instruction(self, held: Any, text: str) -> Any:
+        """Add to an instruction: text, a content, or a list of parts."""
+        if isinstance(held, (str, list)):
+            return super().with_instruction(held, text)
+        return self.with_blocks(mapping(held), [*self.blocks(mapping(held)), self.text(text)])
 
     def text(self, text: str) -> Any:
         """Make a part of text."""

@@ -25,6 +25,8 @@ _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 class ResponsesWriter(Writer):
     """Responses items."""
 
+    system = "instructions"
+
     def whole(self, part: Part) -> bool:
         """Whether the part is the item itself; content blocks of a message are not."""
         return not isinstance(part, (Text, Media)) and not (isinstance(part, Opaque) and part.path)

@@ -37,11 +37,13 @@ LOSSLESS: Final = ("restore", "rename", "replace")
 
 _ANSWER: Final[dict[str, Mend]] = {
     "restore": links.bring_back_result,
+    "move": links.take_back,
     "synthesize": links.answer,
-    "drop": links.drop_part,
+    "drop": links.drop_call,
 }
 _HOME: Final[dict[str, Mend]] = {
     "restore": links.bring_back_call,
+    "move": links.move_behind,
     "rename": links.adopt,
     "demote": links.demote,
     "drop": links.drop_part,
@@ -82,10 +84,15 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "lone_surrogate": {"replace": content.well_formed},
     "strange_role": {"move": turns.lift_instructions, "replace": turns.write_role},
     "system_in_list": {"move": order.lift_system},
-    "result_before_call": {"move": links.move_home},
+    "result_before_call": {"restore": links.bring_back_call, "move": links.move_behind},
     "response_astray": {"move": links.move_home},
-    "displaced_result": {"move": links.move_home},
-    "duplicate_result": {"merge": links.merge_results, "drop": links.drop_part},
+    "displaced_result": {"restore": links.bring_back_call, "move": links.move_home},
+    "duplicate_result": {
+        "restore": links.bring_back_call,
+        "move": links.move_behind,
+        "merge": links.merge_results,
+        "drop": links.drop_part,
+    },
     "repeated_id_in_turn": {"rename": links.rename_repeated},
     "call_of_another_role": {"drop": links.drop_part},
     "orphan_result": _HOME,

@@ -39,7 +39,7 @@ def hoist_media(draft: Draft, breach: Breach) -> bool:
     note = draft.writer.text(f"[From the result of the call {part.id or part.name}:]")
     holder = _beside(draft, entry)
     if holder is None:
-        last = draft.entries.index(entry)
+        last = draft.position(entry)
         while last + 1 < len(draft.entries) and draft.facts(draft.entries[last + 1]).role == TOOL:
             last += 1
         draft.insert(last + 1, draft.writer.carrying([note, *moved], entry.native))
@@ -54,7 +54,7 @@ def hoist_media(draft: Draft, breach: Breach) -> bool:
 
 def _beside(draft: Draft, entry: Entry) -> Entry | None:
     """Return the message that was put behind this batch for the media of another result."""
-    for other in draft.entries[draft.entries.index(entry) + 1 :]:
+    for other in draft.entries[draft.position(entry) + 1 :]:
         if draft.facts(other).role != TOOL:
             return other if other.origin < 0 and other.touched else None
     return None
@@ -116,7 +116,7 @@ def part_batch(draft: Draft, breach: Breach) -> bool:
             answers.setdefault(tie.call.ordinal, []).append(breach.entries[tie.message])
     before = entry.native
     draft.rewrite(entry, {**fields, "tool_calls": calls[:BATCH]})
-    at = draft.entries.index(entry) + 1
+    at = draft.position(entry) + 1
     for start in range(0, len(calls), BATCH):
         if start:
             more = {
@@ -129,9 +129,8 @@ def part_batch(draft: Draft, breach: Breach) -> bool:
         for ordinal in range(start, start + BATCH):
             for answer in answers.get(ordinal, ()):
                 # A result in front of the place leaves a gap that everything behind it closes.
-                at -= draft.entries.index(answer) < at
-                draft.remove(answer)
-                draft.entries.insert(at, answer)
+                at -= draft.position(answer) < at
+                draft.move(answer, at)
                 at += 1
     message = f"the {len(calls)} calls were parted into several messages"
     draft.note(

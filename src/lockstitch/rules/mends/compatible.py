@@ -6,7 +6,6 @@ cannot help. Must not know: which rule calls for which mend (`mends`).
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from lockstitch.facts import ASSISTANT, USER
@@ -50,8 +49,7 @@ def bring_back_thoughts(draft: Draft, breach: Breach) -> bool:
         if _spoken(parts) != spoken or not any(isinstance(part, Reasoning) for part in parts):
             continue
         before = breach.entry.native
-        breach.entry.native = transcript.natives[at]
-        breach.entry.touched = True
+        draft.replace(breach.entry, transcript.natives[at])
         message = "the reasoning of the message was brought back from the record"
         draft.note(
             "restore",
@@ -104,7 +102,7 @@ def take_turns(draft: Draft, breach: Breach) -> bool:
     """Let the other side speak between two messages of one side."""
     if draft.facts(breach.entry).role == USER:
         return bridge(draft, breach)
-    return say(draft, breach, draft.entries.index(breach.entry), USER, GO_ON)
+    return say(draft, breach, draft.position(breach.entry), USER, GO_ON)
 
 
 def one_call_each(draft: Draft, breach: Breach) -> bool:
@@ -119,16 +117,14 @@ def one_call_each(draft: Draft, breach: Breach) -> bool:
     results = _results_of(draft, breach)
     before = first.native
     draft.rewrite(first, {**fields, key: entries[:1]})
-    for entry in chain.from_iterable(results.values()):
-        draft.remove(entry)
-    at = draft.entries.index(first) + 1
+    last = first
     for number, call in enumerate(entries):
         if number:
-            draft.insert(at, {"role": ASSISTANT, "content": None, key: [call]})
-            at += 1
+            made = {"role": ASSISTANT, "content": None, key: [call]}
+            last = draft.insert(draft.position(last) + 1, made)
         for entry in results.get(number, ()):
-            draft.entries.insert(at, entry)
-            at += 1
+            draft.move_behind(entry, last)
+            last = entry
     message = f"the {len(entries)} calls of the message were given a message each"
     draft.note("move", breach.rule.id, first, message, key, before=before, after=first.native)
     return True
@@ -150,7 +146,7 @@ def _results_of(draft: Draft, breach: Breach) -> dict[int, list[Entry]]:
 
 
 def _next_user(draft: Draft, entry: Entry) -> Entry | None:
-    at = draft.entries.index(entry)
+    at = draft.position(entry)
     for other in draft.entries[at + 1 :]:
         parts = draft.parts(other)
         if draft.facts(other).role == USER and not any(isinstance(p, ToolResult) for p in parts):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.facts import ASSISTANT, TOOL
+import msgspec
+
+from lockstitch.facts import ASSISTANT, OTHER, RESULT, TOOL
 from lockstitch.rules.ids import fitting
 from lockstitch.transcript import ToolCall, ToolResult
 from lockstitch.writing import inside, joined, text_of
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from lockstitch.pairing import Occurrence
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft, Entry
+    from lockstitch.rules.record import Record
 
 __all__ = [
     "NOTE",
@@ -26,12 +29,15 @@ __all__ = [
     "bring_back_call",
     "bring_back_result",
     "demote",
+    "drop_call",
     "drop_part",
     "drop_unit",
     "merge_results",
+    "move_behind",
     "move_home",
     "rename_call",
     "rename_repeated",
+    "take_back",
 ]
 
 UNKNOWN = "No result was recorded for this call; its outcome is unknown."
@@ -43,9 +49,33 @@ NOTE = "[From a tool, in answer to a call that is no longer part of this convers
 def move_home(draft: Draft, breach: Breach) -> bool:
     """Move a result to its call."""
     part = breach.part()
-    if not breach.finding.related or not isinstance(part, ToolResult):
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or not isinstance(part, ToolResult):
         return False
-    call = breach.entries[breach.finding.related[0]]
+    # A second result may be the first of a call that it stands before.
+    own = breach.lookup.own_call(tie) if tie.duplicate else None
+    call = own or breach.lookup.home(tie)
+    if call is None:
+        return False
+    home = breach.entries[call.message]
+    if home.touched or breach.view.near(call, tie.message):
+        return False
+    return _move(draft, breach, part, home)
+
+
+def move_behind(draft: Draft, breach: Breach) -> bool:
+    """Move a result behind the call that it stands before."""
+    part = breach.part()
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or not isinstance(part, ToolResult):
+        return False
+    call = breach.lookup.own_call(tie)
+    if call is None or breach.entries[call.message].touched:
+        return False
+    return _move(draft, breach, part, breach.entries[call.message])
+
+
+def _move(draft: Draft, breach: Breach, part: ToolResult, call: Entry) -> bool:
     before = breach.entry.native
     result = draft.take_result(breach.entry, part.path)
     holder = draft.put_result(call, result)
@@ -64,12 +94,23 @@ def move_home(draft: Draft, breach: Breach) -> bool:
 # --- a call without a result ----------------------------------------------------------------------
 
 
+def _at_open_call(breach: Breach) -> Breach:
+    """Look at the call that is open where an id was used twice and the walk left another open."""
+    call = breach.lookup.open_call_at(breach.place)
+    if call is None:
+        return breach
+    place = breach.view.place(call.message, call.ordinal)
+    finding = msgspec.structs.replace(breach.finding, index=call.message, path=place)
+    return msgspec.structs.replace(breach, finding=finding)
+
+
 def bring_back_result(draft: Draft, breach: Breach) -> bool:
     """Bring the result of a call back from the record."""
+    breach = _at_open_call(breach)
     part = breach.part()
     if breach.record is None or not isinstance(part, ToolCall):
         return False
-    found = breach.record.result_of(part, _uses_before(breach, part))
+    found = breach.record.result_of(part, breach.entry.origin)
     if found is None:
         return False
     native, result = found
@@ -80,18 +121,23 @@ def bring_back_result(draft: Draft, breach: Breach) -> bool:
     return True
 
 
-def _uses_before(breach: Breach, call: ToolCall) -> int:
-    """Count the equal calls in front of one."""
-    count = 0
-    for at in range(breach.finding.index):
-        for part in breach.view.parts(at):
-            if isinstance(part, ToolCall) and part.id == call.id and part.name == call.name:
-                count += part.arguments == call.arguments
-    return count
+def take_back(draft: Draft, breach: Breach) -> bool:
+    """Move the result of a call behind it that stands before it, at an earlier call of its id."""
+    call = breach.lookup.open_call_at(breach.place)
+    tie = None if call is None else breach.lookup.early_result(call)
+    if call is None or tie is None or breach.entries[tie.message].touched:
+        return False
+    part = breach.view.end(tie.message, tie.ordinal)
+    if not isinstance(part, ToolResult):
+        return False
+    finding = msgspec.structs.replace(breach.finding, index=tie.message, path=part.path)
+    early = msgspec.structs.replace(breach, finding=finding)
+    return _move(draft, early, part, breach.entries[call.message])
 
 
 def answer(draft: Draft, breach: Breach) -> bool:
     """Answer a call in its tool's place, saying that the outcome is unknown."""
+    breach = _at_open_call(breach)
     part = breach.part()
     if not isinstance(part, ToolCall):
         return False
@@ -110,17 +156,65 @@ def answer(draft: Draft, breach: Breach) -> bool:
 def bring_back_call(draft: Draft, breach: Breach) -> bool:
     """Bring the call of a result back from the record, with its whole message."""
     part = breach.part()
-    if breach.record is None or not isinstance(part, ToolResult):
+    record = breach.record
+    if record is None or not isinstance(part, ToolResult):
         return False
-    found = breach.record.call_of(part)
-    if found is None:
+    place = record.call_of(part, breach.entry.origin)
+    if place is None:
         return False
-    native, _ = found
-    draft.insert(draft.entries.index(breach.entry), native)
-    breach.entry.touched = True
-    message = f"the call of the result {part.id} was brought back from the record"
-    draft.note("restore", breach.rule.id, breach.entry, message, part.path, after=native)
+    if place in breach.lookup.restored:
+        return True  # it came back with another of its results
+    if record.kept(place) or not _lost(breach, record, place):
+        return False
+    breach.lookup.restored.add(place)
+    rest = _rest_of(breach, record, place)
+    before = None if rest is None else rest.native
+    natives = record.with_thoughts(place)
+    if rest is not None:
+        draft.replace(rest, natives[-1])
+    else:
+        _put_back(draft, breach, natives, part)
+    message = f"the call of the result {part.id or part.name} was brought back from the record"
+    for native in natives[-1:] if rest is not None else natives:
+        draft.note(
+            "restore", breach.rule.id, breach.entry, message, part.path, before=before, after=native
+        )
     return True
+
+
+def _put_back(draft: Draft, breach: Breach, natives: list[Any], part: ToolResult) -> None:
+    """Put a call before its result; results of others in the same message stay before both."""
+    entry = breach.entry
+    ties = [breach.lookup.ties.get((breach.finding.index, at)) for at in range(_ends(breach))]
+    others = any(tie is not None and tie.call is not None and not tie.duplicate for tie in ties)
+    at = draft.position(entry) + others
+    made = [draft.insert(at, native) for native in reversed(natives)]
+    if others:
+        draft.put_result(made[0], draft.take_result(entry, part.path))
+
+
+def _ends(breach: Breach) -> int:
+    return len(breach.view.facts[breach.finding.index].ends)
+
+
+def _lost(breach: Breach, record: Record, place: int) -> bool:
+    """Whether a call is gone, though its result found another call of its id to go with."""
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or tie.call is None or tie.duplicate:
+        return True
+    return record.place_of(breach.entries[tie.call.message].origin) not in {-1, place}
+
+
+def _rest_of(breach: Breach, record: Record, place: int) -> Entry | None:
+    """Find what is left of a message that lost a call: the rest of it stands before the result."""
+    for at in range(breach.finding.index - 1, -1, -1):
+        entry = breach.entries[at]
+        role = breach.view.facts[at].role
+        if role == ASSISTANT and not entry.touched:
+            return entry if record.holds(place, breach.view.parts(at)) else None
+        if role not in {TOOL, OTHER}:
+            return None
+    return None
 
 
 def adopt(draft: Draft, breach: Breach) -> bool:
@@ -148,30 +242,31 @@ def adopt(draft: Draft, breach: Breach) -> bool:
 
 def _lonely_call(breach: Breach, orphan: ToolResult) -> ToolCall | None:
     """Return the one call without a result at whose results an orphan stands, alone of its kind."""
-    view, index = breach.view, breach.finding.index
+    view, index, lookup = breach.view, breach.finding.index, breach.lookup
     first = index
     while first > 0 and view.facts[first - 1].role == TOOL:
         first -= 1
+    if first == 0 or view.facts[first - 1].role != ASSISTANT:
+        return None
     last = index
     while last + 1 < len(view.facts) and view.facts[last + 1].role == TOOL:
         last += 1
-    if first == 0 or view.facts[first - 1].role != ASSISTANT:
-        return None
-    pairing = view.groups.pairing
     orphans = [
         tie
-        for tie in pairing.ties
-        if first <= tie.message <= last and tie.call is None and tie.link.kind == "result"
+        for at in range(first, last + 1)
+        for ordinal in range(len(view.facts[at].ends))
+        if (tie := lookup.ties.get((at, ordinal))) is not None
+        and tie.call is None
+        and tie.link.kind == RESULT
     ]
-    calls = [call for call in pairing.calls if call.message == first - 1 and call.answer < 0]
+    calls = [call for call in lookup.calls.get(first - 1, ()) if call.answer < 0]
     if len(orphans) != 1 or len(calls) != 1:
         return None
-    elsewhere = any(call.link.id == orphan.id for call in pairing.calls if call.answer < 0)
     found = view.end(calls[0].message, calls[0].ordinal)
-    named_alike = not orphan.name or not isinstance(found, ToolCall) or found.name == orphan.name
-    if elsewhere or not named_alike or not isinstance(found, ToolCall):
+    if not isinstance(found, ToolCall) or found.family != orphan.family:
         return None
-    return found if found.family == orphan.family else None
+    named_alike = not orphan.name or found.name == orphan.name
+    return found if named_alike and not lookup.waits(orphans[0].link) else None
 
 
 def demote(draft: Draft, breach: Breach) -> bool:
@@ -218,14 +313,12 @@ def _demote_block(draft: Draft, entry: Entry, part: ToolResult) -> None:
 
 def _demote_message(draft: Draft, entry: Entry, part: ToolResult) -> None:
     """Put the note behind the results the orphan stood among: it must not part them."""
-    at = draft.entries.index(entry)
-    last = at
+    last = draft.position(entry)
     while last + 1 < len(draft.entries) and draft.facts(draft.entries[last + 1]).role == TOOL:
         last += 1
-    draft.entries.insert(last, draft.entries.pop(at))
+    draft.move(entry, last)
     quoted = joined(NOTE, text_of(part.content))
-    entry.native = draft.writer.said("user", quoted, entry.native)
-    entry.touched = True
+    draft.replace(entry, draft.writer.said("user", quoted, entry.native))
 
 
 # --- dropping -------------------------------------------------------------------------------------
@@ -234,25 +327,31 @@ def _demote_message(draft: Draft, entry: Entry, part: ToolResult) -> None:
 def drop_part(draft: Draft, breach: Breach) -> bool:
     """Drop the part, and its message only where nothing else is in it."""
     part = breach.part()
-    before = breach.entry.native
+    entry = breach.entry
+    native = entry.native
+    before, path = native, ""
     if part is None or not part.path or draft.writer.whole(part):
-        draft.remove(breach.entry)
-        path = ""
+        draft.remove(entry)
     else:
-        before = inside(draft.fields(breach.entry), part.path)
-        draft.take_out(breach.entry, [part.path])
-        path = part.path
-    draft.note("drop", breach.rule.id, breach.entry, breach.finding.message, path, before=before)
+        (taken,) = draft.take_out(entry, [part.path])
+        if not entry.gone:
+            before, path = taken, part.path
+    after = None if entry.gone else entry.native
+    draft.note(
+        "drop", breach.rule.id, entry, breach.finding.message, path, before=before, after=after
+    )
     return True
+
+
+def drop_call(draft: Draft, breach: Breach) -> bool:
+    """Drop a call that has no result."""
+    return drop_part(draft, _at_open_call(breach))
 
 
 def drop_unit(draft: Draft, breach: Breach) -> bool:
     """Drop a call with all that is bound to it."""
     view = breach.view
-    name = view.groups.names[breach.finding.index - view.groups.start]
-    members = [
-        at for at in range(len(view.facts)) if view.groups.names[at - view.groups.start] == name
-    ]
+    members = breach.lookup.members(breach.finding.index)
     if any(view.facts[at].role not in {ASSISTANT, TOOL} for at in members):
         return False
     for at in members:
@@ -288,21 +387,11 @@ def merge_results(draft: Draft, breach: Breach) -> bool:
 
 def _first_result(breach: Breach) -> tuple[Entry, ToolResult] | None:
     """Find the result that a second one doubles."""
-    pairing = breach.view.groups.pairing
-    second = next(
-        (
-            tie
-            for tie in pairing.ties
-            if tie.duplicate
-            and tie.message == breach.finding.index
-            and breach.view.place(tie.message, tie.ordinal) == breach.finding.path
-        ),
-        None,
-    )
-    if second is None:
+    second = breach.lookup.tie_at(breach.place)
+    if second is None or second.call is None:
         return None
-    for tie in pairing.ties:
-        if tie.call is second.call and not tie.duplicate and tie.link.kind == "result":
+    for tie in breach.lookup.answers(second.call):
+        if not tie.duplicate and tie.link.kind == RESULT:
             part = breach.view.end(tie.message, tie.ordinal)
             if isinstance(part, ToolResult):
                 return breach.entries[tie.message], part
@@ -311,48 +400,32 @@ def _first_result(breach: Breach) -> tuple[Entry, ToolResult] | None:
 
 def rename_repeated(draft: Draft, breach: Breach) -> bool:
     """Give the second call of one id in a turn a name of its own, and its result with it."""
-    call = _occurrence(breach)
+    call = breach.lookup.call_at(breach.place)
     if call is None or call.link.id is None:
         return False
-    uses = [
-        one
-        for one in breach.view.groups.pairing.calls
-        if one.run == call.run and one.link.key == call.link.key
-    ]
-    number = uses.index(call) + 1
-    name = fitting(call.link.id, draft.profile.ids, _ids(breach), number=number)
+    if breach.lookup.open_call_at(breach.place) is not call:
+        return False  # once the open one is answered, the two are in turns of their own
+    number = breach.lookup.uses(call).index(call) + 1
+    name = fitting(call.link.id, draft.profile.ids, breach.lookup.ids, number=number)
     return _rename(draft, breach, call, name)
 
 
 def rename_call(draft: Draft, breach: Breach) -> bool:
     """Give a call and its result an id that the target takes; equal ids stay equal."""
-    call = _occurrence(breach)
+    call = breach.lookup.call_at(breach.place)
     old = call.link.id if call is not None else None
     if call is None or old is None:
         return False
     if old not in draft.names:
-        taken = _ids(breach) | set(draft.names.values())
-        draft.names[old] = fitting(old, draft.profile.ids, taken)
+        draft.names[old] = fitting(old, draft.profile.ids, breach.lookup.ids)
+        breach.lookup.ids.add(draft.names[old])
     return _rename(draft, breach, call, draft.names[old])
-
-
-def _occurrence(breach: Breach) -> Occurrence | None:
-    """Find the call at the place of a breach."""
-    for call in breach.view.groups.pairing.calls:
-        at_it = call.message == breach.finding.index
-        if at_it and breach.view.place(call.message, call.ordinal) == breach.finding.path:
-            return call
-    return None
-
-
-def _ids(breach: Breach) -> set[str]:
-    return {link.id for fact in breach.view.facts for link in fact.ends if link.id is not None}
 
 
 def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
     view = breach.view
     ends = [(call.message, call.ordinal)]
-    ends += [(tie.message, tie.ordinal) for tie in view.groups.pairing.ties if tie.call is call]
+    ends += [(tie.message, tie.ordinal) for tie in breach.lookup.results(call)]
     for message, ordinal in ends:
         entry = breach.entries[message]
         part = view.end(message, ordinal)

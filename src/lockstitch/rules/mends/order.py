@@ -46,7 +46,7 @@ def bring_back_user(draft: Draft, breach: Breach) -> bool:
     found = breach.record.user_before(breach.entry.native)
     if found is None:
         return False
-    draft.insert(draft.entries.index(breach.entry), found)
+    draft.insert(draft.position(breach.entry), found)
     breach.entry.touched = True
     message = "the user message that opens the turn was brought back from the record"
     draft.note("restore", breach.rule.id, breach.entry, message, "", after=found)
@@ -55,17 +55,17 @@ def bring_back_user(draft: Draft, breach: Breach) -> bool:
 
 def open_with_user(draft: Draft, breach: Breach) -> bool:
     """Let a marker of the user's side open the conversation."""
-    return say(draft, breach, draft.entries.index(breach.entry), USER, EARLIER)
+    return say(draft, breach, draft.position(breach.entry), USER, EARLIER)
 
 
 def go_on(draft: Draft, breach: Breach) -> bool:
     """Give the user the last word."""
-    return say(draft, breach, draft.entries.index(breach.entry) + 1, USER, GO_ON)
+    return say(draft, breach, draft.position(breach.entry) + 1, USER, GO_ON)
 
 
 def bridge(draft: Draft, breach: Breach) -> bool:
     """Let the model speak between a result and the user."""
-    return say(draft, breach, draft.entries.index(breach.entry), ASSISTANT, BRIDGE)
+    return say(draft, breach, draft.position(breach.entry), ASSISTANT, BRIDGE)
 
 
 def say(draft: Draft, breach: Breach, at: int, role: str, text: str) -> bool:
@@ -80,7 +80,7 @@ def say(draft: Draft, breach: Breach, at: int, role: str, text: str) -> bool:
 
 def merge_neighbours(draft: Draft, breach: Breach) -> bool:
     """Make one message of this one and the one before it."""
-    at = draft.entries.index(breach.entry)
+    at = draft.position(breach.entry)
     if at == 0:
         return False
     first = draft.entries[at - 1]
@@ -122,15 +122,14 @@ def settle_system(draft: Draft, breach: Breach) -> bool:
 
     Where there is none it becomes a user message.
     """
-    at = draft.entries.index(breach.entry)
+    at = draft.position(breach.entry)
     last = len(draft.entries) - 1
     roles = [draft.facts(entry).role for entry in draft.entries]
     for place in range(at + 1, last + 1):
         after = roles[place + 1] if place < last else ASSISTANT
         if roles[place] in {USER, TOOL} and after == ASSISTANT:
             before = breach.entry.native
-            draft.remove(breach.entry)
-            draft.entries.insert(place, breach.entry)
+            draft.move(breach.entry, place)
             message = "the system message was moved behind the next user turn"
             draft.note(
                 "move", breach.rule.id, breach.entry, message, "", before=before, after=before
@@ -145,8 +144,7 @@ def as_user(draft: Draft, breach: Breach) -> bool:
         part.text for part in draft.parts(breach.entry) if isinstance(part, Text) and part.text
     )
     before = breach.entry.native
-    breach.entry.native = draft.writer.said(USER, text, before)
-    breach.entry.touched = True
+    draft.replace(breach.entry, draft.writer.said(USER, text, before))
     message = "the system message was turned into a user message, in its place"
     draft.note(
         "demote",

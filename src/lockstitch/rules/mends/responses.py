@@ -101,7 +101,7 @@ def drop_thought(draft: Draft, breach: Breach) -> bool:
     entry = breach.entry
     if not draft.facts(entry).reasoning:
         return False
-    at = draft.entries.index(entry)
+    at = draft.position(entry)
     draft.remove(entry)
     message = f"the reasoning was dropped: {breach.finding.message}"
     draft.note("drop", breach.rule.id, entry, message, "", before=entry.native)
@@ -171,7 +171,7 @@ def message_first(draft: Draft, breach: Breach) -> bool:
     for entry in moved:
         draft.remove(entry)
     thoughts = _thoughts_before(draft, call)
-    at = draft.entries.index(thoughts[-1] if thoughts else call)
+    at = draft.position(thoughts[-1] if thoughts else call)
     draft.entries[at:at] = reversed(moved)
     native = breach.entry.native
     message = "the message was moved in front of the calls it stood among"
@@ -182,7 +182,7 @@ def message_first(draft: Draft, breach: Breach) -> bool:
 def _thoughts_before(draft: Draft, entry: Entry) -> list[Entry]:
     """List the reasoning right before an entry, the nearest first."""
     found: list[Entry] = []
-    for other in reversed(draft.entries[: draft.entries.index(entry)]):
+    for other in reversed(draft.entries[: draft.position(entry)]):
         if not draft.facts(other).reasoning:
             break
         found.append(other)

@@ -37,8 +37,7 @@ def _recorded(breach: Breach) -> list[Any]:
 def _restored(draft: Draft, breach: Breach, native: Any, what: str) -> bool:
     """Put the recorded item in the place of the one at hand."""
     entry, before = breach.entry, breach.entry.native
-    entry.native = native
-    entry.touched = True
+    draft.replace(entry, native)
     message = f"{what} was brought back from the record"
     draft.note("restore", breach.rule.id, entry, message, "", before=before, after=native)
     return True
@@ -78,7 +77,7 @@ def bring_back_thought(draft: Draft, breach: Breach) -> bool:
     if any(draft.fields(entry).get("id") == id_ for entry in draft.entries):
         # It came back with another item of the same response.
         return True
-    draft.insert(draft.entries.index(breach.entry), thought)
+    draft.insert(draft.position(breach.entry), thought)
     message = f"the reasoning {id_} was brought back from the record"
     draft.note("restore", breach.rule.id, breach.entry, message, "", after=thought)
     return True
@@ -95,8 +94,7 @@ def bring_back_follower(draft: Draft, breach: Breach) -> bool:
     original, before = natives[at + 1], rebuilt.native
     if not _alike(draft, original, before):
         return False
-    rebuilt.native = original
-    rebuilt.touched = True
+    draft.replace(rebuilt, original)
     message = f"the item that the reasoning {named} led to was brought back from the record"
     draft.note("restore", breach.rule.id, rebuilt, message, "", before=before, after=original)
     return True

@@ -1,0 +1,135 @@
+"""Calls and results are brought together: where exactly each one ends up."""
+
+import pytest
+
+import lockstitch as ls
+from lockstitch.rules.mends.links import NOTE, UNKNOWN
+from lockstitch.testing.render import render
+from lockstitch.testing.steps import Call, Calls, Result, Say, User
+
+PORTABLE = {"profile": "portable", "format": "openai-chat"}
+
+
+def asked(*pairs):
+    return Calls(tuple(Call(id, "look_up", {"number": number}) for id, number in pairs))
+
+
+A, B = Result("a", "found a"), Result("b", "found b")
+LOST = Result("a", UNKNOWN)
+NOTED = User(f"{NOTE}\n\nfound a")
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended", "kinds"),
+    [
+        # A result behind a user message, and a user message between.
+        ([User(), asked(("a", 1)), User("x"), A], [User(), asked(("a", 1)), A, User("x")], "move"),
+        # Before its call, and before a batch: it comes behind the results that are there.
+        ([User(), A, asked(("a", 1))], [User(), asked(("a", 1)), A], "move"),
+        (
+            [User(), A, asked(("b", 1), ("a", 2)), B],
+            [User(), asked(("b", 1), ("a", 2)), B, A],
+            "move",
+        ),
+        # Lost: the call is answered, the result is noted, behind the results it stood among.
+        ([User(), asked(("a", 1))], [User(), asked(("a", 1)), LOST], "synthesize"),
+        (
+            [User(), asked(("b", 1)), A, B, Say()],
+            [User(), asked(("b", 1)), B, NOTED, Say()],
+            "demote",
+        ),
+        # Twice: once is enough, and what the second one says beyond the first is kept.
+        ([User(), asked(("a", 1)), A, A], [User(), asked(("a", 1)), A], "merge"),
+        (
+            [User(), asked(("a", 1)), A, Result("a", "more")],
+            [User(), asked(("a", 1)), Result("a", "found a\n\nmore")],
+            "merge",
+        ),
+        # One id in two rounds of a turn: what stands at a call is its result.
+        (
+            [User(), asked(("a", 1)), asked(("a", 2)), A, Say()],
+            [User(), asked(("a", 1)), LOST, asked(("a", 2)), A, Say()],
+            "synthesize",
+        ),
+        (
+            [User(), asked(("a", 1)), asked(("a", 2)), A, User("x"), Result("a", "late")],
+            [User(), asked(("a", 1)), Result("a", "late"), asked(("a", 2)), A, User("x")],
+            "move",
+        ),
+        (
+            [User(), asked(("a", 1)), Result("a", "one"), A, asked(("a", 2))],
+            [User(), asked(("a", 1)), Result("a", "one"), asked(("a", 2)), A],
+            "move",
+        ),
+        # The double of the first is not taken for the result of the second.
+        (
+            [User(), asked(("a", 1)), A, A, asked(("a", 2))],
+            [User(), asked(("a", 1)), A, asked(("a", 2)), LOST],
+            "merge synthesize",
+        ),
+    ],
+)
+def test_every_breakage_has_one_outcome(broken, mended, kinds):
+    done = ls.repair(render(broken, "openai-chat"), **PORTABLE)
+    assert done.messages == render(mended, "openai-chat")
+    assert " ".join(change.kind for change in done.changes) == kinds
+
+
+def test_one_orphan_at_one_open_call_is_given_its_id():
+    broken = render([User(), asked(("b", 1)), A, Say()], "openai-chat")
+    done = ls.repair(broken, **PORTABLE)
+    assert done.messages[2] == {**broken[2], "tool_call_id": "b"}
+    assert [(one.kind, one.path, one.before) for one in done.changes] == [
+        ("rename", "messages[2].content", broken[2])
+    ]
+
+
+def test_results_in_one_message_go_each_to_their_call_and_leave_the_rest():
+    steps = [User(), asked(("a", 1), ("b", 2)), User("wait"), A, B, Say()]
+    broken = render(steps, "anthropic", "packed")
+    done = ls.repair(broken, profile="anthropic", format="anthropic")
+    assert [block["type"] for block in done.messages[2]["content"]] == [
+        "tool_result",
+        "tool_result",
+        "text",
+    ]
+    assert [change.kind for change in done.changes] == ["move"]
+    assert done.origins == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("format", ["openai-chat", "mistral", "langchain"])
+def test_with_the_record_a_lost_result_comes_back_as_it_was(format):
+    whole = [User(), asked(("a", 1)), A, Say(), User("x"), asked(("a", 2)), Result("a", "second")]
+    record = render(whole, format)
+    options = {"profile": "portable", "format": format, "record": record}
+    for gone in (2, 6):
+        mended = ls.repair(record[:gone] + record[gone + 1 :], **options)
+        assert mended.messages == record
+        assert [change.kind for change in mended.changes] == ["restore"]
+
+
+def test_with_the_record_a_lost_call_comes_back_where_it_stood():
+    whole = [User(), asked(("a", 1)), A, Say(), User("x"), asked(("a", 2)), Result("a", "second")]
+    record = render(whole, "openai-chat")
+    for gone in (1, 5):
+        mended = ls.repair(record[:gone] + record[gone + 1 :], **PORTABLE, record=record)
+        assert mended.messages == record
+        assert [change.kind for change in mended.changes] == ["restore"]
+
+
+def test_a_call_that_was_lost_from_a_batch_comes_back_into_it():
+    record = render([User(), asked(("a", 1), ("b", 2)), A, B, Say()], "openai-chat")
+    broken = render([User(), asked(("b", 2)), A, B, Say()], "openai-chat")
+    mended = ls.repair(broken, **PORTABLE, record=record)
+    assert mended.messages == record
+    assert [(one.kind, one.before, one.after) for one in mended.changes] == [
+        ("restore", broken[1], record[1])
+    ]
+    assert mended.changes[0].related == (1,)
+
+
+def test_results_of_two_lost_calls_of_one_message_bring_it_back_once():
+    record = render([User(), asked(("a", 1), ("b", 2)), A, B, Say()], "openai-chat")
+    mended = ls.repair(record[:1] + record[2:], **PORTABLE, record=record)
+    assert mended.messages == record
+    assert mended.summary() == "1 restore"

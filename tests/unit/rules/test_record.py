@@ -1,0 +1,59 @@
+"""The record: which message of a history is which of it, and what belongs to what."""
+
+import lockstitch as ls
+from lockstitch.rules.record import Record
+from lockstitch.testing.render import render
+from lockstitch.testing.steps import Calls, Result, Say, Think, User
+
+WHOLE = [
+    *(User("1"), Calls.of("a"), Result("a", "one"), Say("x")),
+    *(User("2"), Calls.of("a"), Result("a", "two"), Say("x")),
+]
+
+
+def record_of(kept, steps=WHOLE, format="openai-chat"):
+    natives = render(steps, format)
+    history = [natives[at] for at in kept]
+    return Record(ls.load(natives, format=format), ls.load(history, format=format))
+
+
+def part_of(record, at):
+    return record.transcript.message(at).parts[-1]
+
+
+def test_messages_that_look_alike_are_told_apart_by_those_around_them():
+    record = record_of([0, 3, 4, 5, 6, 7])
+    assert [record.place_of(at) for at in range(6)] == [0, 3, 4, 5, 6, 7]
+    assert record.place_of(-1) == -1
+    assert [record.kept(at) for at in range(8)] == [True, False, False, *[True] * 5]
+
+
+def test_a_result_is_that_of_the_very_call_and_is_given_once():
+    record = record_of([0, 1, 3, 4, 5, 7])
+    native, part = record.result_of(part_of(record, 5), 4)
+    assert native is record.transcript.natives[6]
+    assert part.content == "two"
+    assert record.result_of(part_of(record, 1), 1)[1].content == "one"
+    assert record.result_of(part_of(record, 1), 1) is None
+
+
+def test_the_call_of_a_result_is_found_and_what_the_record_does_not_hold_is_not():
+    record = record_of([0, 2, 3, 4, 6, 7])
+    assert record.call_of(part_of(record, 6), 4) == 5
+    assert record.call_of(part_of(record, 2), 1) == 1
+    assert record.call_of(part_of(record, 2), 1) is None
+
+
+def test_lost_reasoning_comes_back_with_its_call():
+    steps = [User(), Think("hm"), Calls.of("a"), Result("a")]
+    record = record_of([0, 3], steps, "openai-responses")
+    assert record.with_thoughts(2) == list(record.transcript.natives[1:3])
+    assert record.kept(1)
+    kept = record_of([0, 1, 3], steps, "openai-responses")
+    assert kept.with_thoughts(2) == [kept.transcript.natives[2]]
+
+
+def test_the_user_message_of_a_turn_is_known_for_what_the_record_holds():
+    record = record_of([5, 6, 7])
+    assert record.user_before(record.transcript.natives[5])["content"] == "1"
+    assert record.user_before({"role": "user", "content": "never"}) is None
