@@ -13,6 +13,7 @@ from lockstitch.rules.breach import Breach
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.check import view_of
 from lockstitch.rules.draft import Draft
+from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.mends import chat, stored
 from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.record import Record
@@ -346,7 +347,7 @@ def test_a_message_among_calls_takes_its_reasoning_along_and_parts_no_other():
         gave("a"),
         gave("b"),
     ]
-    exported = ls.export(history, profile=RESPONSES)
+    exported = ls.export(history, profile=RESPONSES, model="deepseek-v4-flash")
     assert exported.messages == [GO, *history[3:5], *history[1:3], *history[5:]]
     assert [change.kind for change in exported.changes] == ["move"]
 
@@ -360,8 +361,9 @@ def test_a_chain_is_sent_what_came_after_the_last_item_it_holds():
 
 def test_a_message_among_the_first_calls_of_a_list_comes_first():
     history = [asked(), assistant("t"), gave()]
-    exported = ls.export({"input": history}, profile=RESPONSES)
+    exported = ls.export({"input": history, "model": "deepseek-v4-flash"}, profile=RESPONSES)
     assert exported.messages["input"] == [history[1], history[0], history[2]]
+    assert not ls.export({"input": history}, profile=RESPONSES).changes
 
 
 # --- what cannot help -----------------------------------------------------------------------------
@@ -374,7 +376,7 @@ def test_a_message_among_the_first_calls_of_a_list_comes_first():
         (chat.leave_out, None),
         (stored.answer_chain, None),
         (stored.bring_back_thought, None),
-        (stored.bring_back_thought, Record(Opened([ON], RESPONSES).transcript)),
+        (stored.bring_back_thought, [ON]),
     ],
 )
 def test_a_mend_that_finds_nothing_to_work_on_leaves_the_draft_alone(mend, record):
@@ -388,7 +390,8 @@ def test_a_mend_that_finds_nothing_to_work_on_leaves_the_draft_alone(mend, recor
         finding=finding,
         view=view,
         entries=draft.begin(),
-        record=record,
+        lookup=Lookup(view),
+        record=record and Record(Opened(record, RESPONSES).transcript, transcript),
     )
     assert not mend(draft, breach)
     assert (draft.changes, draft.entries[0].native) == ([], said())

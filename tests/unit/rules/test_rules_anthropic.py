@@ -80,7 +80,7 @@ ERRORS = [
         "an-tool-id-pattern",
         [ask(), said(use("functions.f:0")), told(gave("functions.f:0"))],
         "messages[1].content[0]",
-        [ask(), said(use("functions_f_0")), told(gave("functions_f_0"))],
+        [ask(), said(use("functions_f_0_my0XMsOJ")), told(gave("functions_f_0_my0XMsOJ"))],
     ),
     Case(
         "an-tool-name",

@@ -219,7 +219,7 @@ def test_the_endpoint_in_anthropics_shape_wants_its_thinking_blocks():
     assert ls.check([user(), alone, user("2")], **options).ok
     off = {"thinking": {"type": "disabled"}, "messages": history}
     assert ls.check(off, **options).ok
-    mended = ls.repair(history, record=[user(), alone, full, user("2")], **options)
+    mended = ls.repair(history, record=[user(), full, user("2")], **options)
     assert mended.messages == [user(), full, user("2")]
     assert [one.rule for one in ls.repair(history, **options).remaining] == [
         "ds-anthropic-thinking"

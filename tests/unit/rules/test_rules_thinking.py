@@ -12,6 +12,7 @@ from lockstitch.rules.catalog import RULES
 from lockstitch.rules.check import view_of
 from lockstitch.rules.checks import CHECKS
 from lockstitch.rules.draft import Draft
+from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.mends import MENDS
 from lockstitch.rules.profiles import get_profile
 from lockstitch.rules.record import Record
@@ -316,7 +317,8 @@ def test_a_turn_without_its_thinking_gets_it_back_where_the_record_has_it():
             finding=next(CHECKS["thinking_absent"](view)),
             view=view,
             entries=draft.begin(),
-            record=Record(beside) if beside is not None else None,
+            lookup=Lookup(view),
+            record=Record(beside, transcript) if beside is not None else None,
         )
         assert MENDS["thinking_absent"]["restore"](draft, breach) is (expected is not None)
         if expected:

@@ -141,7 +141,6 @@ CHECKS: Final[dict[str, Check]] = {
     "call_without_reasoning_in_turn": thoughts.call_without_reasoning_in_turn,
     "reasoning_field": thoughts.reasoning_field,
     "turn_without_reasoning": thoughts.turn_without_reasoning,
-    "turn_without_thinking": thoughts.turn_without_thinking,
     # Gemini
     "call_after_model_text": gemini.call_after_model_text,
     "call_leads": gemini.call_leads,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from lockstitch.facts import ASSISTANT, USER
 from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
-from lockstitch.transcript import Reasoning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ __all__ = [
     "reasoning_field",
     "thinking_on",
     "turn_without_reasoning",
-    "turn_without_thinking",
 ]
 
 FIELD = "reasoning_content"
@@ -99,18 +97,6 @@ def turn_without_reasoning(view: View) -> Iterator[Finding]:
     for index, fact in enumerate(view.facts):
         if fact.role == ASSISTANT and _lacks(view, index):
             yield _missing(view, index, "the message of the model")
-
-
-def turn_without_thinking(view: View) -> Iterator[Finding]:
-    """Find turns of the model without a block of thinking, where blocks carry it."""
-    if thinking_on(view) is False:
-        return
-    for index, fact in enumerate(view.facts):
-        if fact.role != ASSISTANT or fact.reasoning:
-            continue
-        if not any(isinstance(part, Reasoning) for part in view.parts(index)):
-            message = "the turn of the model lacks its thinking block: bring the original back"
-            yield Finding(index, message, maybe=thinking_on(view) is None)
 
 
 def reasoning_field(view: View) -> Iterator[Finding]:

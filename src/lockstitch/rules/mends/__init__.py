@@ -122,7 +122,6 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "call_without_thoughts": _THOUGHTS,
     "call_without_reasoning_in_turn": _THOUGHTS,
     "turn_without_reasoning": _THOUGHTS,
-    "turn_without_thinking": _THOUGHTS,
     "reasoning_field": {"drop": content.drop_key},
     "content_beside_calls": {"drop": compatible.blank_content},
     "content_beside_thinking": {"drop": compatible.blank_content},
