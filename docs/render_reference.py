@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lockstitch.plan import DROPPED, REASONS
 from lockstitch.rules.catalog import RULES, Rule
 from lockstitch.rules.mends import LOSSLESS
-from lockstitch.rules.models import FACTS, MODELS
+from lockstitch.rules.models import FACTS, MODELS, phrase
 from lockstitch.rules.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _rule(rule: Rule) -> Iterator[str]:
         yield f"- Can be broken in: {', '.join(f'`{name}`' for name in rule.formats)}"
     yield f"- Severity: {rule.severity}"
     if rule.scope:
-        yield f"- For models where [`{rule.scope}`](models.md) holds: {FACTS[rule.scope]}"
+        yield f"- For models where [`{rule.scope}`](models.md) holds: {phrase(rule.scope)}"
     if not rule.check:
         yield "- Cannot be seen in messages alone, so `check` does not look for it"
     yield f"- Known from ({rule.status}): {rule.source}"

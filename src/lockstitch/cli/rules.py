@@ -15,7 +15,7 @@ from lockstitch.cli.render import say, show_grid
 from lockstitch.cli.sources import links_of
 from lockstitch.explain import count
 from lockstitch.rules.catalog import RULES
-from lockstitch.rules.models import FACTS, MODELS
+from lockstitch.rules.models import FACTS, MODELS, phrase
 from lockstitch.rules.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _lines(rule: Rule) -> Iterator[str]:
         "source": rule.source,
         "profiles": ", ".join(rule.profiles),
         "formats": ", ".join(rule.formats) or "any",
-        "models": f"where {rule.scope}: {FACTS[rule.scope]}" if rule.scope else "all",
+        "models": f"where {rule.scope}: {phrase(rule.scope)}" if rule.scope else "all",
         "repairs": ", ".join(rule.repairs),
         "export": "mends it too" if rule.target_only else "",
         "check": "" if rule.check else "none: messages alone do not show a breach",

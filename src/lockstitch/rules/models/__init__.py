@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from lockstitch.rules.models.anthropic import CLAUDE
 from lockstitch.rules.models.bedrock import BEDROCK
 from lockstitch.rules.models.compatible import COMPATIBLE
-from lockstitch.rules.models.facts import FACTS, ModelFacts
+from lockstitch.rules.models.facts import FACTS, ModelFacts, phrase
 from lockstitch.rules.models.gemini import GEMINI
 from lockstitch.rules.models.mistral import MISTRAL
 from lockstitch.rules.models.openai import OPENAI
@@ -24,7 +24,7 @@ from lockstitch.rules.models.templates import TEMPLATES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FACTS", "MODELS", "ModelFacts", "known_of"]
+__all__ = ["FACTS", "MODELS", "ModelFacts", "known_of", "phrase"]
 
 MODELS: Final[tuple[ModelFacts, ...]] = (
     *CLAUDE,

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["FACTS", "ModelFacts"]
+__all__ = ["FACTS", "ModelFacts", "phrase"]
 
 FACTS: Final[dict[str, str]] = {
     "no_prefill": "a final assistant message is refused",
@@ -67,3 +67,15 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True):
         strange = [name for name in self.facts if name not in FACTS]
         if strange:
             raise ValueError(f"no fact is called {strange[0]!r}; there are: {', '.join(FACTS)}")
+
+
+def phrase(scope: str) -> str:
+    """Say a scope in words: a fact of `FACTS`, or `not` and one.
+
+    >>> phrase("no_prefill")
+    'a final assistant message is refused'
+    >>> phrase("not no_prefill")
+    'not so: a final assistant message is refused'
+    """
+    fact = scope.removeprefix("not ")
+    return FACTS[fact] if fact == scope else f"not so: {FACTS[fact]}"
