@@ -167,7 +167,7 @@ def test_the_matrix_is_drawn_on_a_terminal(terminal, write):
 
 def test_a_record_shows_what_the_history_alone_does_not(run, write, data):
     history = data / "openai_chat.json"
-    assert run("check", history, "--record", history, "--profile", "all").exit_code == 0
+    assert run("check", history, "--record", history, "--profile", "openai-chat").exit_code == 0
 
 
 def test_a_record_in_another_format_is_refused(run, data):

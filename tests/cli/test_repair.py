@@ -7,7 +7,6 @@ import pytest
 
 import lockstitch as ls
 from lockstitch.cli import repair as repair_module
-from lockstitch.cli.bodies import with_system
 from lockstitch.rules.repair import Repair
 from lockstitch.testing import assistant, call, result, user
 
@@ -25,7 +24,7 @@ KEYS = {
     *("file", "kind", "summary", "ok", "profile", "format", "counts", "system"),
     *("changes", "remaining", "messages"),
 }
-CHANGE_KEYS = {"kind", "rule", "index", "path", "message", "before", "after"}
+CHANGE_KEYS = {"kind", "rule", "index", "path", "message", "before", "after", "related"}
 CHAT = ("--profile", "openai-chat")
 
 
@@ -250,68 +249,20 @@ def test_a_result_that_cannot_be_written_is_said(run, write, tmp_path):
 # --- instructions that leave the list -------------------------------------------------------------
 
 
-@pytest.fixture
-def lifting(monkeypatch):
-    """An export that takes the first message, instructions, out of the list."""
-
-    def export(transcript, **_: object) -> Repair:
-        return Repair(messages=[*transcript.natives][1:], system="Be kind.", profile="anthropic")
-
-    monkeypatch.setattr(repair_module, "export", export)
-
-
-def test_instructions_that_leave_the_list_go_into_the_body(run, write, lifting):
+def test_instructions_that_leave_the_list_go_into_the_body(run, write):
     body = {"messages": [{"role": "system", "content": "Be kind."}, user("hi")], "system": "Now."}
     path = write(body)
-    ended = run("export", path, "--profile", "anthropic", "--format", "anthropic")
+    ended = run("repair", path, "--profile", "anthropic", "--format", "anthropic")
     assert json.loads(ended.stdout) == {"messages": [user("hi")], "system": "Now.\n\nBe kind."}
     assert "belong into" not in ended.stderr
 
 
-def test_instructions_without_a_place_are_said(run, write, lifting):
+def test_instructions_without_a_place_are_said(run, write):
     path = write([{"role": "system", "content": "Be kind."}, user("hi")])
-    ended = run("export", path, "--profile", "anthropic")
+    ended = run("repair", path, "--profile", "anthropic", "--format", "anthropic")
     assert json.loads(ended.stdout) == [user("hi")]
     assert "belong into the request's own field: Be kind." in ended.stderr
-    found = json.loads(run("export", path, "--profile", "anthropic", "--json").stdout)
+    found = json.loads(
+        run("repair", path, "--profile", "anthropic", "--format", "anthropic", "--json").stdout
+    )
     assert found["system"] == "Be kind."
-
-
-TEXT = {"type": "text", "text": "B"}
-
-
-@pytest.mark.parametrize(
-    ("format", "body", "field"),
-    [
-        ("anthropic", {"messages": []}, {"system": "B"}),
-        ("anthropic", {"messages": [], "system": ""}, {"system": "B"}),
-        ("anthropic", {"messages": [], "system": "A"}, {"system": "A\n\nB"}),
-        ("anthropic", {"messages": [], "system": [TEXT]}, {"system": [TEXT, TEXT]}),
-        ("openai-responses", {"input": []}, {"instructions": "B"}),
-        ("bedrock", {"messages": []}, {"system": [{"text": "B"}]}),
-        ("bedrock", {"messages": [], "system": [{"text": "A"}]}, {
-            "system": [{"text": "A"}, {"text": "B"}],
-        }),
-        ("gemini", {"contents": []}, {"systemInstruction": {"parts": [{"text": "B"}]}}),
-        ("gemini", {"contents": [], "system_instruction": {"n": 1, "parts": [{"text": "A"}]}}, {
-            "system_instruction": {"n": 1, "parts": [{"text": "A"}, {"text": "B"}]},
-        }),
-    ],
-)  # fmt: skip
-def test_a_body_gets_instructions_in_its_own_form(format, body, field):
-    for wrapped in (body, {"request": body}):
-        data = json.dumps(wrapped).encode()
-        placed = json.loads(with_system(data, ls.load(data, format=format), "B"))
-        assert placed.get("request", placed) == body | field
-
-
-@pytest.mark.parametrize(
-    ("format", "data"),
-    [
-        ("anthropic", b"[]"),
-        ("anthropic", b'{"messages": [], "system": 5}'),
-        ("openai-chat", b'{"messages": []}'),
-    ],
-)
-def test_where_there_is_no_field_there_is_no_place(format, data):
-    assert with_system(data, ls.load(data, format=format), "B") is None

@@ -101,13 +101,13 @@ def test_a_valid_file_has_no_result(run, sample):
 def test_each_violation_names_the_line_of_its_message(run, write):
     written = ",\n  ".join(json.dumps(message) for message in BROKEN)
     body = write('{"model": "m", "messages": [\n  ' + written + "\n]}")
-    assert lines_of(scanned(run, body, "--profile", "openai-chat")) == [3, 5]
+    assert lines_of(scanned(run, body, "--profile", "anthropic")) == [3, 5]
     rows = write("".join(json.dumps(message) + "\n" for message in BROKEN), "log.jsonl")
-    assert lines_of(scanned(run, rows, "--profile", "openai-chat")) == [2, 4]
+    assert lines_of(scanned(run, rows, "--profile", "anthropic")) == [2, 4]
     spread = write(json.dumps(BROKEN, indent=1))
     lines = spread.read_text().splitlines()
     begins = [at for at, line in enumerate(lines, 1) if line == " {"]
-    assert lines_of(scanned(run, spread, "--profile", "openai-chat")) == [begins[1], begins[3]]
+    assert lines_of(scanned(run, spread, "--profile", "anthropic")) == [begins[1], begins[3]]
 
 
 def test_equal_messages_have_each_their_own_line(run, write):

@@ -12,7 +12,6 @@ import click
 import msgspec
 
 from lockstitch.accepting import export, repair
-from lockstitch.cli.bodies import with_system
 from lockstitch.cli.failures import REFUSED, Unusable, as_document
 from lockstitch.cli.files import (
     Input,
@@ -34,13 +33,14 @@ from lockstitch.cli.options import (
 )
 from lockstitch.cli.progress import Bar
 from lockstitch.cli.render import say, show
+from lockstitch.document.lines import BOM
 from lockstitch.explain import Explanation, document_of, one_line, rows_of
 from lockstitch.rules.mends import KINDS
 from lockstitch.rules.repair import Repair
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 
 __all__ = ["export_command", "repair_command"]
@@ -188,15 +188,18 @@ def _result(
 ) -> _Result:
     """Mend a history and put it back into what it was read from."""
     document = transcript.document
+    fields: dict[str, Any] = {}
+
+    def as_list(changed: Sequence[Any], around: Mapping[str, Any] = fields) -> list[Any]:
+        fields.update(around)
+        return list(changed)
+
     # As a list first: a single JSON line is not read back as one.
-    bare = Transcript(msgspec.structs.replace(document, rebuild=list), transcript.format)
+    bare = Transcript(msgspec.structs.replace(document, rebuild=as_list), transcript.format)
     outcome = mended(bare)
-    written: bytes = document.rebuild(outcome.messages)
-    homeless = outcome.system
-    if outcome.system:
-        placed = with_system(written, transcript, outcome.system)
-        if placed is not None:
-            written, homeless = placed, None
+    written: bytes = document.rebuild(outcome.messages, fields)
+    body = document.path != "lines" and written.removeprefix(BOM).lstrip()[:1] == b"{"
+    homeless = None if body else outcome.system
     return _Result(source=source, repair=outcome, written=written, homeless=homeless)
 
 

@@ -153,7 +153,10 @@ def _wanted(view: View, terms: Terms) -> list[tuple[Rule, Finding]]:
     for rule, severity, finding in findings(view, terms.profile):
         # An export takes nothing away for a trait that the model is not known to have.
         surely = not rule.scope or terms.known.get(rule.scope, False)
-        wanted = rule.target_only and surely if terms.target_only else severity == "error"
+        if terms.target_only:
+            wanted = rule.target_only and surely
+        else:
+            wanted = severity == "error" or rule.disputed
         key = (rule.check, finding.index, finding.path)
         if wanted and rule.check in MENDS and rule.repairs and key not in seen:
             seen.add(key)

@@ -38,6 +38,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
             model.
         target_only: whether it concerns how one target wants things written (ids, packing), so that
             `export` mends it too.
+        disputed: whether servers disagree about it: it warns, and `repair` mends it all the same.
         repairs: what mends it, least loss first.
     """
 
@@ -53,6 +54,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     formats: tuple[str, ...] = ()
     scope: str = ""
     target_only: bool = False
+    disputed: bool = False
     repairs: tuple[str, ...] = ()
 
     def applies(self, known: Mapping[str, bool]) -> bool | None:

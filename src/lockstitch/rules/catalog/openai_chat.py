@@ -87,6 +87,7 @@ CHAT: Final = (
         severity="warning",
         source="public reports disagree",
         check="duplicate_result",
+        disputed=True,
         repairs=("merge", "drop"),
     ),
     Rule(

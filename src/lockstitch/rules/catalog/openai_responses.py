@@ -89,6 +89,7 @@ RESPONSES: Final = (
         severity="warning",
         source="public reports disagree",
         check="duplicate_result",
+        disputed=True,
         repairs=("merge", "drop"),
     ),
     Rule(
