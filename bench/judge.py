@@ -12,6 +12,8 @@ objects). What it asks:
   Anthropic, Bedrock and Gemini do.
 * empty: is nothing left but a system message?
 * over: is the window longer than the limit, in the unit that the contender counts in?
+
+Where a contender works on Responses items, *valid* is asked by the rules of that API.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ def judge(
     size: int,
     limit: int | None,
     system_apart: bool,
+    items: bool = False,
 ) -> Verdict:
     """Judge a window cut from a history.
 
@@ -76,7 +79,7 @@ def judge(
     opening = next((m for m in window if m.role != "system"), None)
     return Verdict(
         kept=len(window),
-        invalid=first_breach(window),
+        invalid=first_breach_of_items(window) if items else first_breach(window),
         system=system_apart or system is None or _holds(window, system),
         task=task is None or _holds(window, task),
         start=opening is None or opening.role == "user",
@@ -97,6 +100,21 @@ def first_breach(window: Sequence[Skeleton]) -> str:
         if awaited:
             return "unanswered call"
         awaited = set(message.calls)
+    return "unanswered call" if awaited else ""
+
+
+def first_breach_of_items(window: Sequence[Skeleton]) -> str:
+    """The same for the OpenAI Responses rules: order and number count there, nearness does not."""
+    awaited: set[str] = set()
+    for message in window:
+        if message.answers is not None:
+            if message.answers not in awaited:
+                return "orphan result"
+            awaited.discard(message.answers)
+        for call in message.calls:
+            if call in awaited:
+                return "unanswered call"
+            awaited.add(call)
     return "unanswered call" if awaited else ""
 
 
