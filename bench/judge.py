@@ -18,6 +18,7 @@ Where a contender works on Responses items, *valid* is asked by the rules of tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,17 +106,14 @@ def first_breach(window: Sequence[Skeleton]) -> str:
 
 def first_breach_of_items(window: Sequence[Skeleton]) -> str:
     """The same for the OpenAI Responses rules: order and number count there, nearness does not."""
-    awaited: set[str] = set()
+    awaited: Counter[str] = Counter()
     for message in window:
         if message.answers is not None:
-            if message.answers not in awaited:
+            if not awaited[message.answers]:
                 return "orphan result"
-            awaited.discard(message.answers)
-        for call in message.calls:
-            if call in awaited:
-                return "unanswered call"
-            awaited.add(call)
-    return "unanswered call" if awaited else ""
+            awaited[message.answers] -= 1
+        awaited.update(message.calls)
+    return "unanswered call" if awaited.total() else ""
 
 
 def _holds(window: Sequence[Skeleton], message: Skeleton) -> bool:

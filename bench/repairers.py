@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import convert
@@ -47,16 +48,20 @@ def _nothing(chat: list[Chat]) -> Mended:
     return Mended(convert.chat_skeletons(chat), marks(chat))
 
 
-def _ours(chat: list[Chat]) -> Mended:
-    done = peers.ours().repair(chat, profile="openai-chat")
-    said = marks([change.before for change in done.changes if change.kind in ("drop", "replace")])
-    return Mended(convert.chat_skeletons(done.messages), marks(done.messages), said)
+def _ours(chat: list[Chat], profile: str) -> Mended:
+    done = peers.ours().repair(chat, profile=profile)
+    return Mended(convert.chat_skeletons(done.messages), marks(done.messages), _said(done))
 
 
 def _ours_responses(chat: list[Chat]) -> Mended:
     done = peers.ours().repair(shapes.to_responses(chat), profile="openai-responses")
-    said = marks([change.before for change in done.changes if change.kind in ("drop", "replace")])
-    return Mended(shapes.responses_skeletons(done.messages), marks(done.messages), said)
+    kept = marks(done.messages) | _system(chat)
+    return Mended(shapes.responses_skeletons(done.messages), kept, _said(done))
+
+
+def _said(done: Any) -> set[str]:
+    """The marks of what the report names as dropped or replaced, with what stood there before."""
+    return marks([change.before for change in done.changes if change.kind in {"drop", "replace"}])
 
 
 def _litellm(chat: list[Chat]) -> Mended:
@@ -89,8 +94,9 @@ def _deepagents(chat: list[Chat]) -> Mended:
 def _strands(chat: list[Chat]) -> Mended:
     from strands.session.repository_session_manager import RepositorySessionManager
 
-    # A method, but one that does not look at its session manager.
-    done = RepositorySessionManager._fix_broken_tool_use(None, convert.to_bedrock(chat))
+    # A private method of the session manager, which it calls on what it loads.
+    mend = RepositorySessionManager._fix_broken_tool_use  # noqa: SLF001
+    done = mend(None, convert.to_bedrock(chat))
     return Mended(convert.bedrock_skeletons(done), marks(done) | _system(chat))
 
 
@@ -104,7 +110,7 @@ def _drop_orphans(chat: list[Chat]) -> Mended:
 
 
 def _session(chat: list[Chat]) -> Mended:
-    done = trimmers.run_with_session(chat, None)
+    done = trimmers.run_with_session(chat, "go on", None)
     return Mended(shapes.responses_skeletons(done), marks(done) | _system(chat))
 
 
@@ -118,17 +124,20 @@ LOGGED = "a warning in the log"
 
 REPAIRERS: Sequence[Repairer] = (
     Repairer("nothing", "nothing done", "", _nothing),
-    Repairer("ours", "**lockstitch** `repair`", "lockstitch", _ours, REPORT),
+    Repairer("ours", "**lockstitch** `repair`", "lockstitch",
+             partial(_ours, profile="portable"), REPORT),
+    Repairer("ours-chat", '... `profile="openai-chat"`', "lockstitch",
+             partial(_ours, profile="openai-chat"), REPORT),
     Repairer("litellm", "litellm `sanitize_messages_for_tool_calling`", "litellm", _litellm,
              "a debug or warning log line"),
     Repairer("pydantic", "pydantic-ai `repair_messages`", "pydantic-ai-slim", _pydantic,
              "a mark on what it made up"),
     Repairer("deepagents", "deepagents `PatchToolCallsMiddleware`", "deepagents", _deepagents),
     Repairer("strands", "strands session repair", "strands-agents", _strands, LOGGED),
-    Repairer("ours-responses", "**lockstitch** `repair`, Responses", "lockstitch",
+    Repairer("ours-responses", '**lockstitch** `profile="openai-responses"`', "lockstitch",
              _ours_responses, REPORT, items=True),
-    Repairer("openai-agents", "openai-agents `drop_orphan_function_calls`, Responses",
+    Repairer("openai-agents", "openai-agents `drop_orphan_function_calls`",
              "openai-agents", _drop_orphans, items=True),
-    Repairer("openai-agents-session", "openai-agents session through `Runner`, Responses",
+    Repairer("openai-agents-session", "openai-agents session through `Runner`",
              "openai-agents", _session, items=True),
 )  # fmt: skip

@@ -21,7 +21,20 @@ Message = dict[str, Any]
 
 TURNS = 8
 MARK = re.compile(r"mark\d{4}x")
-WORDS = "order invoice parcel stock price report table branch server city weather ticket".split()
+WORDS = [
+    "order",
+    "invoice",
+    "parcel",
+    "stock",
+    "price",
+    "report",
+    "table",
+    "branch",
+    "server",
+    "city",
+    "weather",
+    "ticket",
+]
 
 
 def whole(rng: Random, *, reused: bool, mid_run: bool) -> list[Message]:

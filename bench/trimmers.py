@@ -112,7 +112,7 @@ def _autogen(name: str) -> Callable[[list[Chat], int], Cut]:
                 head_size=1, tail_size=limit - 2, initial_messages=messages
             )
         else:
-            counter = SimpleNamespace(count_tokens=lambda messages, tools: len(messages))
+            counter = SimpleNamespace(count_tokens=_one_each)
             context = model_context.TokenLimitedChatCompletionContext(
                 counter, token_limit=limit, initial_messages=messages
             )
@@ -120,6 +120,11 @@ def _autogen(name: str) -> Callable[[list[Chat], int], Cut]:
         return Cut(shapes.autogen_skeletons(kept), len(kept), limit)
 
     return cut
+
+
+def _one_each(messages: list[Any], tools: Any = None) -> int:
+    """A token counter of the caller's for whom every message is one token."""
+    return len(messages)
 
 
 def _words(text: str) -> list[str]:
@@ -130,12 +135,15 @@ def _llama_buffer(chat: list[Chat], limit: int) -> Cut:
     from llama_index.core.memory import ChatMemoryBuffer
 
     messages = shapes.to_llama_index(convert.without_system(chat))
-    counted = ChatMemoryBuffer.from_defaults(tokenizer_fn=_words)
-    tokens = counted._token_count_for_messages(messages) * limit // len(messages)
+    tokens = _counted(messages) * limit // len(messages)
     memory = ChatMemoryBuffer.from_defaults(messages, token_limit=tokens, tokenizer_fn=_words)
     kept = memory.get()
-    size = counted._token_count_for_messages(kept)
-    return Cut(shapes.llama_index_skeletons(kept), size, tokens)
+    return Cut(shapes.llama_index_skeletons(kept), _counted(kept), tokens)
+
+
+def _counted(messages: list[Any]) -> int:
+    """What `ChatMemoryBuffer` counts: a call without text is one word."""
+    return len(_words(" ".join(str(message.content) for message in messages)))
 
 
 def _llama_memory(chat: list[Chat], limit: int) -> Cut:
@@ -153,7 +161,7 @@ def _llama_memory(chat: list[Chat], limit: int) -> Cut:
         )
         await memory.aput_messages(messages)
         kept: list[Any] = await memory.aget()
-        await memory.sql_store._async_engine.dispose()
+        await memory.sql_store._async_engine.dispose()  # noqa: SLF001 - it has no close
         return kept
 
     kept = asyncio.run(remembered())
@@ -194,27 +202,26 @@ def _inspect(chat: list[Chat], limit: int) -> Cut:
 
 
 def _openai_agents(chat: list[Chat], limit: int) -> Cut:
-    items = run_with_session(chat, limit - 1)
+    if chat[-1]["role"] != "user":
+        raise NotThisCase
+    items = run_with_session(chat[:-1], chat[-1]["content"], limit - 1)
     return Cut(shapes.responses_skeletons(items), len(items), limit)
 
 
-def run_with_session(chat: list[Chat], limit: int | None) -> list[Any]:
-    """What openai-agents sends to its model of a session and a new user message."""
+def run_with_session(chat: list[Chat], said: str, limit: int | None) -> list[Any]:
+    """What openai-agents sends to its model when a user says something in a stored session."""
     from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage
     from agents.memory import SessionSettings
     from openai.types.responses import ResponseOutputMessage, ResponseOutputText
-
-    if chat[-1]["role"] != "user":
-        raise NotThisCase
 
     sent: list[Any] = []
 
     class Listening(Model):
         async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any):
             sent.extend(input)
-            said = ResponseOutputText(text="yes", type="output_text", annotations=[])
+            text = ResponseOutputText(text="yes", type="output_text", annotations=[])
             answer = ResponseOutputMessage(
-                id="m", content=[said], role="assistant", status="completed", type="message"
+                id="m", content=[text], role="assistant", status="completed", type="message"
             )
             return ModelResponse(output=[answer], usage=Usage(), response_id=None)
 
@@ -223,10 +230,10 @@ def run_with_session(chat: list[Chat], limit: int | None) -> list[Any]:
 
     async def run() -> None:
         session = SQLiteSession("one")
-        await session.add_items(shapes.to_responses(chat[:-1]))
+        await session.add_items(shapes.to_responses(chat))
         config = RunConfig(session_settings=SessionSettings(limit=limit), tracing_disabled=True)
         agent = Agent(name="agent", model=Listening())
-        await Runner.run(agent, chat[-1]["content"], session=session, run_config=config)
+        await Runner.run(agent, said, session=session, run_config=config)
         session.close()
 
     asyncio.run(run())
@@ -260,7 +267,7 @@ def _haystack(chat: list[Chat], limit: int) -> Cut:
     from haystack.hooks.compaction import SlidingWindowCompactor
 
     messages = shapes.to_haystack(chat)
-    counter = SimpleNamespace(count=lambda messages, tools=None: len(messages))
+    counter = SimpleNamespace(count=_one_each)
     kept = SlidingWindowCompactor().compact(messages, limit, counter) or messages
     return Cut(shapes.haystack_skeletons(kept), len(kept), limit)
 
