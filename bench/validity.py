@@ -243,6 +243,15 @@ servers that speak OpenAI's Chat protocol some do."""
             ),
             "A *report* is part of what the function returns. A line in the log is none.",
             (
+                "openai-agents takes two items with one call id for the same item and sends the "
+                "newer alone, so a session in which ids are used again loses its older steps, "
+                "broken or not."
+            ),
+            (
+                "strands gets a duplicate in the same message as the first result, which is how it "
+                "joins parallel results."
+            ),
+            (
                 "Judged is the list that the function returns. What a library does to it later, on "
                 "the way to one provider, may mend more."
             ),
