@@ -23,7 +23,7 @@ OVERALL_FLOOR := 90
 
 .PHONY: help
 help: ## Print this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .PHONY: setup
 setup: $(VENV)/.project ## Make .venv from the hash-pinned files (again only when they change)
@@ -81,6 +81,10 @@ test-long: setup ## The long tests: far searches by Hypothesis, and what takes m
 bench: setup ## Measure against a bare Python walk and against other libraries
 	@bench/run.sh
 
+.PHONY: bench-validity
+bench-validity: setup ## What providers refuse after our and other libraries' trim and repair
+	@bench/validity.sh
+
 .PHONY: docs
 docs: setup ## Build the documentation into site/
 	@echo "docs: building site/"
@@ -95,6 +99,6 @@ lock: setup ## Write the hash-pinned files anew from pyproject.toml and dev.in
 
 .PHONY: clean
 clean: ## Remove everything that these targets make
-	@rm -rf $(VENV) .venv-bench site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) .venv-bench .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@rm -f .coverage .coverage.*
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -130,7 +130,7 @@ def to_bedrock(messages: Sequence[Chat]) -> list[Any]:
                     "content": [{"text": message["content"]}],
                 }
             }
-            newest = converted[-1]
+            newest = converted[-1] if converted else {"role": ""}
             if newest["role"] == "user" and "toolResult" in newest["content"][0]:
                 newest["content"].append(block)
             else:
@@ -157,17 +157,16 @@ def to_bedrock(messages: Sequence[Chat]) -> list[Any]:
 
 
 def bedrock_skeletons(messages: Iterable[Any]) -> list[Skeleton]:
-    """Skeletons of strands messages; a message with two results gives two."""
+    """Skeletons of strands messages; a message with two results gives two, its text one more."""
     skeletons: list[Skeleton] = []
     for message in messages:
         results = [b["toolResult"] for b in message["content"] if "toolResult" in b]
-        if results:
-            skeletons += [
-                Skeleton("tool", text=r["content"][0]["text"], answers=r["toolUseId"])
-                for r in results
-            ]
-            continue
+        skeletons += [
+            Skeleton("tool", text=r["content"][0]["text"], answers=r["toolUseId"]) for r in results
+        ]
         text = "".join(b.get("text", "") for b in message["content"])
+        if results and not text:
+            continue
         calls = tuple(b["toolUse"]["toolUseId"] for b in message["content"] if "toolUse" in b)
         skeletons.append(Skeleton(message["role"], text=text, calls=calls))
     return skeletons

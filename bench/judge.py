@@ -12,10 +12,13 @@ objects). What it asks:
   Anthropic, Bedrock and Gemini do.
 * empty: is nothing left but a system message?
 * over: is the window longer than the limit, in the unit that the contender counts in?
+
+Where a contender works on Responses items, *valid* is asked by the rules of that API.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,6 +67,7 @@ def judge(
     size: int,
     limit: int | None,
     system_apart: bool,
+    items: bool = False,
 ) -> Verdict:
     """Judge a window cut from a history.
 
@@ -76,7 +80,7 @@ def judge(
     opening = next((m for m in window if m.role != "system"), None)
     return Verdict(
         kept=len(window),
-        invalid=first_breach(window),
+        invalid=first_breach_of_items(window) if items else first_breach(window),
         system=system_apart or system is None or _holds(window, system),
         task=task is None or _holds(window, task),
         start=opening is None or opening.role == "user",
@@ -98,6 +102,18 @@ def first_breach(window: Sequence[Skeleton]) -> str:
             return "unanswered call"
         awaited = set(message.calls)
     return "unanswered call" if awaited else ""
+
+
+def first_breach_of_items(window: Sequence[Skeleton]) -> str:
+    """The same for the OpenAI Responses rules: order and number count there, nearness does not."""
+    awaited: Counter[str] = Counter()
+    for message in window:
+        if message.answers is not None:
+            if not awaited[message.answers]:
+                return "orphan result"
+            awaited[message.answers] -= 1
+        awaited.update(message.calls)
+    return "unanswered call" if awaited.total() else ""
 
 
 def _holds(window: Sequence[Skeleton], message: Skeleton) -> bool:

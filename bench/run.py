@@ -109,6 +109,10 @@ def _page(
         "Written by `bench/run.sh`; do not edit by hand.",
         "Every contender runs in one process on the same seeded histories, side by side.",
         "Absolute times are this machine's; ratios hold on others.",
+        (
+            "What providers refuse after a trim or a repair, beside more libraries, is in "
+            "[its own tables](validity.md)."
+        ),
         "",
     ]
     for section in [sections[-1], *sections[:-1]]:
