@@ -6,8 +6,6 @@ import json
 import pytest
 
 import lockstitch as ls
-from lockstitch.cli import repair as repair_module
-from lockstitch.rules.repair import Repair
 from lockstitch.testing import assistant, call, result, user
 
 # A result that comes late, a call without a result, a result without a call.

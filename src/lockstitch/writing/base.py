@@ -133,6 +133,14 @@ class Writer:
             return joined(held, text)
         return [*held, self.text(text)]
 
+    def defined(self, names: Sequence[str], description: str) -> tuple[str, Any]:
+        """Define tools that take any input: the request's field and its value."""
+        schema = {"type": "object"}
+        tools = [
+            {"name": name, "description": description, "input_schema": schema} for name in names
+        ]
+        return "tools", tools
+
     # --- parts -----------------------------------------------------------------------------------
 
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:

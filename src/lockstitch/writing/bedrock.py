@@ -11,7 +11,7 @@ from lockstitch.transcript import ToolCall, ToolResult
 from lockstitch.writing.base import Fields, Writer, edited, joined, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lockstitch.transcript import Part
 
@@ -57,6 +57,15 @@ class BedrockWriter(Writer):
         if blocks and all(_SHARED.issuperset(block) for block in blocks):
             return [self.text(note), *blocks]
         return [self.text(joined(note, text_of(content)))]
+
+    def defined(self, names: Sequence[str], description: str) -> tuple[str, Any]:
+        """Define tools that take any input, as Converse wants them."""
+        schema = {"json": {"type": "object"}}
+        tools = [
+            {"toolSpec": {"name": name, "description": description, "inputSchema": schema}}
+            for name in names
+        ]
+        return "toolConfig", {"tools": tools}
 
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or a result another id."""

@@ -156,6 +156,7 @@ BEDROCK: Final = (
         source="langgenius/dify issue 17545; vercel/ai pull request 7537",
         check="tools_not_defined",
         formats=("bedrock",),
+        repairs=("synthesize",),
     ),
     Rule(
         id="br-mixed-user",

@@ -217,6 +217,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "too_many_markers": {"drop": content.drop_key},
     "large_image_among_many": {"drop": anthropic.stand_for_image},
     "tools_undefined": {"synthesize": anthropic.define_tools},
+    "tools_not_defined": {"synthesize": anthropic.define_tools},
     "thinking_at_end": {"synthesize": order.go_on, "drop": links.drop_part},
     "assistant_last": {"synthesize": order.go_on, "drop": content.drop_message},
     "white_space_at_end": {"replace": anthropic.strip_end},

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["define_tools", "move_marker", "stand_for_image", "strip_end"]
 
+GONE = "Used earlier in this conversation; not available now."
+"""What a tool that is defined for the sake of the history says of itself."""
 UNNAMED = "tool"
 """How a tool is defined of which only results are left."""
 IMAGE = "[An image stood here. It was too large for a request with many images.]"
@@ -35,16 +37,9 @@ def define_tools(draft: Draft, breach: Breach) -> bool:
             if isinstance(part, ToolCall) and part.family == FUNCTION and part.name
         }
     )
-    tools = [
-        {
-            "name": name,
-            "description": "Used earlier in this conversation; not available now.",
-            "input_schema": {"type": "object"},
-        }
-        for name in names or [UNNAMED]
-    ]
+    key, tools = draft.writer.defined(names or [UNNAMED], GONE)
     message = "the tools of the history were defined in the request, which had none"
-    draft.ask("tools", tools, "synthesize", breach.rule.id, message)
+    draft.ask(key, tools, "synthesize", breach.rule.id, message)
     return True
 
 
