@@ -91,7 +91,7 @@ def test_messages_with_blocks_are_recognised_and_clean():
     for messages in (history(), plain(history()), {"system": "s", "messages": history()}):
         report = ls.check(messages, profile="anthropic", tail="closed")
         assert report.format == "anthropic"
-        assert report.violations == ()
+        assert report.errors == ()
 
 
 def test_objects_and_dicts_agree_in_roles_parts_groups_and_sizes():

@@ -86,7 +86,7 @@ def chat_as_dicts():
 def test_chat_objects_are_recognised_and_checked():
     report = ls.check(chat(), profile="openai-chat", tail="closed")
     assert report.format == "openai-chat"
-    assert report.violations == ()
+    assert report.errors == ()
 
 
 @pytest.mark.parametrize("profile", ["portable", "openai-chat"])
@@ -116,7 +116,7 @@ def test_a_cut_between_a_chat_object_and_its_result_is_found():
     report = ls.check(chat()[3:], profile="openai-chat")
     assert {found.rule for found in report.violations} == {"oc-tool-needs-call"}
     report = ls.check([*chat()[:3], user("on")], profile="openai-chat")
-    assert [found.path for found in report.violations] == [
+    assert [found.path for found in report.errors] == [
         "messages[2].tool_calls[0]",
         "messages[2].tool_calls[1]",
     ]
@@ -153,7 +153,7 @@ def test_a_message_taken_out_of_a_completion_is_recognised():
         }
     )
     history = [user("1"), completion.choices[0].message, result("a")]
-    assert ls.check(history, profile="openai-chat", tail="closed").violations == ()
+    assert ls.check(history, profile="openai-chat", tail="closed").errors == ()
     assert [unit.members for unit in ls.groups(history)] == [(0,), (1, 2)]
 
 
@@ -257,7 +257,7 @@ def test_response_items_are_recognised_and_clean():
     for history in (responses(), responses_as_dicts(), {"input": responses()}):
         report = ls.check(history, profile="openai-responses", tail="closed")
         assert report.format == "openai-responses"
-        assert report.violations == ()
+        assert report.errors == ()
 
 
 def test_response_items_group_by_response_and_by_call():

@@ -365,11 +365,21 @@ def named(case):
     return f"{case.rule}-{case.id}".rstrip("-")
 
 
+# What is only suspected of a model that nothing is known of is said when it is about to be called.
+WHEN_CALLED = {
+    "oc-system-role-some-models",
+    "or-call-needs-reasoning",
+    "or-hosted-call-needs-reasoning",
+    "or-message-needs-reasoning",
+    "or-pending-call-in-chain",
+}
+
+
 @pytest.mark.parametrize("case", CASES, ids=named)
 def test_a_broken_history_is_found_at_its_place(case):
     before = copy.deepcopy(case.broken)
     request, target = body(case)
-    for tail in ("open", "closed"):
+    for tail in ("closed",) if case.rule in WHEN_CALLED else ("open", "closed"):
         report = ls.check(request, profile=target, format=target, tail=tail)
         found = next(one for one in report.violations if one.rule == case.rule)
         inside = f"{next(iter(reversed(request)))}[{case.at}]"
@@ -397,7 +407,7 @@ def test_a_repair_leaves_no_error_and_a_second_one_changes_nothing(case):
 @pytest.mark.parametrize("case", [case for case in CASES if case.rule.startswith("oc-")], ids=named)
 def test_azure_refuses_what_openai_refuses(case):
     request, _ = body(case)
-    report = ls.check(request, profile="azure", format=CHAT)
+    report = ls.check(request, profile="azure", format=CHAT, tail="closed")
     assert case.severity in {one.severity for one in report.violations if one.rule == case.rule}
 
 

@@ -97,7 +97,12 @@ def _of_role(view: View, role: str) -> Iterator[int]:
 
 
 def system_refused(view: View) -> Iterator[Finding]:
-    """Find messages of the role system."""
+    """Find messages of the role system.
+
+    Few models refuse it; where the model is not known, that is said when it is about to be called.
+    """
+    if "no_system" not in view.known and not view.closed:
+        return
     for index in _of_role(view, "system"):
         yield Finding(index, "the role system may be refused: say developer, or user", "role")
 

@@ -151,7 +151,8 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
     """Make the check that finds items of some types with a server id and without their reasoning.
 
     Whether a response reasoned shows in the record alone. Without one, a finding is sure only for
-    models that always reason, and for items that the server can look up.
+    models that always reason, and for items that the server can look up. Of a model that nothing is
+    known of, and that is not seen to reason, it is said when it is about to be called.
     """
 
     def check(view: View) -> Iterator[Finding]:
@@ -162,6 +163,7 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
         sure = binds is True and view.context.get("store") is not False
         reasoned = False
         here = {named for _, item, named in _items(view) if kind_of(item) == "reasoning"}
+        suspected = binds is True or (binds is None and (view.closed or bool(here)))
         for index, fact in enumerate(view.facts):
             # By the stretch of the model's items, which no cut parts, and not by the turn.
             reasoned = fact.role == ASSISTANT and (reasoned or fact.reasoning)
@@ -175,7 +177,7 @@ def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
             if lost is not None and lost not in here:
                 said = f"the item {item['id']} lacks its reasoning {lost}: bring it back"
                 yield Finding(index, f"{said}, or take the id off", "id", maybe=binds is False)
-            elif led is None and not reasoned and binds is not False:
+            elif led is None and not reasoned and suspected:
                 said = f"the item {item['id']} stands without the reasoning it was made with"
                 yield Finding(
                     index, f"{said}: bring it back, or take the id off", "id", maybe=not sure

@@ -150,7 +150,7 @@ def open_call_in_chain(view: View) -> Iterator[Finding]:
     first = next((at for at, fact in enumerate(view.facts) if fact.role == USER), -1)
     if view.record is None:
         # What the server holds does not show here; input without any output answers no call.
-        if first >= 0 and not any(fact.role == TOOL for fact in view.facts):
+        if view.closed and first >= 0 and not any(fact.role == TOOL for fact in view.facts):
             said = "if the response before this one left a call open, its output must come first"
             yield Finding(first, said, maybe=True)
         return
