@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstitch.plan import DROPPED, REASONS
+from lockstitch.rules.account import LOSSLESS
 from lockstitch.rules.catalog import RULES, Rule
-from lockstitch.rules.mends import LOSSLESS
 from lockstitch.rules.models import FACTS, MODELS, phrase
 from lockstitch.rules.profiles import PROFILES, Profile
 

@@ -29,9 +29,8 @@ from lockstitch.history import apply, dump, groups, load, plan, trim
 from lockstitch.measure.counters import ByteCounter, Counter, EstimateCounter
 from lockstitch.measure.limits import Limits
 from lockstitch.plan import Edit, FloorItem, Plan, Size
-from lockstitch.rules.draft import Change
+from lockstitch.rules.account import Change, Repair
 from lockstitch.rules.models import ModelFacts
-from lockstitch.rules.repair import Repair
 from lockstitch.rules.report import Report, Violation
 from lockstitch.transcript import Message, Transcript
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lockstitch.formats import ALL
 from lockstitch.opening import Opened
+from lockstitch.rules.account import KINDS, Repair, Terms
 from lockstitch.rules.check import check_transcript
-from lockstitch.rules.mends import KINDS
 from lockstitch.rules.models import known_of
 from lockstitch.rules.profiles import get_profile
-from lockstitch.rules.repair import Repair, Terms, left, mend
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -171,6 +170,9 @@ def export(
 
 
 def _mended(opened: Opened, terms: Terms, record: Transcript | None, *, dry_run: bool) -> Repair:
+    # Most callers check and cut; what mends is loaded when something is to be mended.
+    from lockstitch.rules.repair import left, mend
+
     transcript = opened.transcript
     draft = mend(transcript, terms, record)
     system = "\n\n".join(draft.system)

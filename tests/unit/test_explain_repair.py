@@ -9,9 +9,8 @@ import lockstitch as ls
 from lockstitch.explain import explain, one_line, rows_of
 from lockstitch.explain.of_repair import DONE
 from lockstitch.explain.words import plain, shortened
+from lockstitch.rules.account import KINDS, LOSSLESS, Repair
 from lockstitch.rules.catalog import RULES
-from lockstitch.rules.mends import KINDS, LOSSLESS
-from lockstitch.rules.repair import Repair
 from lockstitch.testing import call, result, user
 
 BROKEN = [user("1"), call("a"), user("2"), result("a"), result("gone", "a | b\nc"), call("b")]

@@ -35,8 +35,7 @@ from lockstitch.cli.progress import Bar
 from lockstitch.cli.render import say, show
 from lockstitch.document.lines import BOM
 from lockstitch.explain import Explanation, document_of, one_line, rows_of
-from lockstitch.rules.mends import KINDS
-from lockstitch.rules.repair import Repair
+from lockstitch.rules.account import KINDS, Repair
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from lockstitch.explain.rows import Explanation, MessageRow, RangeRow
 from lockstitch.explain.words import count, one_line, preview
 from lockstitch.formats import get_format
 from lockstitch.plan import Plan, phrase_with
-from lockstitch.rules.repair import Repair
+from lockstitch.rules.account import Repair
 from lockstitch.rules.report import Report
 from lockstitch.transcript import Transcript
 

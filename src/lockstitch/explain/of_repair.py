@@ -11,7 +11,7 @@ from lockstitch.explain.rows import Explanation
 from lockstitch.explain.words import count
 
 if TYPE_CHECKING:
-    from lockstitch.rules.repair import Repair
+    from lockstitch.rules.account import Repair
 
 __all__ = ["DONE", "of_repair"]
 

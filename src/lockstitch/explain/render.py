@@ -12,7 +12,7 @@ import msgspec
 
 from lockstitch.explain.rows import Explanation, RangeRow, Row
 from lockstitch.explain.words import plain, shortened
-from lockstitch.rules.draft import Change
+from lockstitch.rules.account import Change
 from lockstitch.rules.report import Violation
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lockstitch.rules.draft import Change
+from lockstitch.rules.account import Change
 from lockstitch.rules.report import Violation
 
 __all__ = ["Explanation", "MessageRow", "RangeRow", "Row"]

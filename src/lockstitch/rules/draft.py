@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
+from lockstitch.rules.account import Change
 from lockstitch.transcript import ToolResult, Transcript
 from lockstitch.writing import Writer, first_path, inside, without
 
@@ -24,31 +23,7 @@ if TYPE_CHECKING:
     from lockstitch.transcript import Part
     from lockstitch.writing import Fields
 
-__all__ = ["Change", "Draft", "Entry"]
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was changed.
-
-    Args:
-        kind: `restore`, `move`, `merge`, `rename`, `replace`, `synthesize`, `demote` or `drop`.
-        rule: the rule whose breach it mends.
-        index: the position in the input of the message it concerns, -1 for one that was made.
-        path: the place in the input, `messages[3].content[1]`; empty for what was not in it.
-        message: what was done and why.
-        before: the native message or part as it was, `None` for what was not there.
-        after: as it is now, `None` for what is gone.
-        related: the positions in the input of other messages that were changed along with it.
-    """
-
-    kind: str
-    rule: str
-    index: int
-    path: str
-    message: str
-    before: Any = None
-    after: Any = None
-    related: tuple[int, ...] = ()
+__all__ = ["Draft", "Entry"]
 
 
 class Entry:

@@ -9,96 +9,33 @@ Must not know: how a breach is found (`checks`) or mended (`mends`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
+from lockstitch.rules.account import LOSSLESS, Terms
 from lockstitch.rules.breach import Breach
 from lockstitch.rules.check import check_transcript, findings, view_of
-from lockstitch.rules.draft import Change, Draft
+from lockstitch.rules.draft import Draft
 from lockstitch.rules.lookup import Lookup
-from lockstitch.rules.mends import KINDS, LOSSLESS, MENDS
-from lockstitch.rules.profiles import Profile
+from lockstitch.rules.mends import MENDS
 from lockstitch.rules.record import Record
-from lockstitch.rules.report import Violation
 from lockstitch.writing import writer_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lockstitch.rules.breach import Mend
+    from lockstitch.rules.report import Violation
     from lockstitch.rules.rule import Rule
     from lockstitch.rules.view import Finding, View
     from lockstitch.transcript import Transcript
 
-__all__ = ["Repair", "Terms", "left", "mend"]
+__all__ = ["left", "mend"]
 
 _ORDER = {check: number for number, check in enumerate(MENDS)}
 _FIRST = ("restore", "move")
 # A round mends all breaches of one check but those of a message that it has changed already, so a
 # few rounds for each check and each breach of one message are enough; more of them go in a circle.
 _PATIENCE = 32
-
-
-class Repair(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repair came to.
-
-    Args:
-        messages: the mended history, of the kind that was handed over.
-        changes: every change, in the order they were made.
-        remaining: the breaches that could not be mended.
-        system: instructions that stood in the list and belong into the request's own field. Where a
-            request body was handed over, `messages` is the body, and has them there.
-        request: fields of the request around the list that were given other values. A request body
-            comes back with them; beside a bare list they are yours to set.
-        origins: for each message of the mended history its position in the input, -1 for one that
-            was put in.
-        profile: the target it was made for, and `format` the format of the messages.
-    """
-
-    messages: Any
-    changes: tuple[Change, ...] = ()
-    remaining: tuple[Violation, ...] = ()
-    system: str | None = None
-    request: Mapping[str, Any] = {}
-    origins: tuple[int, ...] = ()
-    profile: str = ""
-    format: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing of severity `error` is left."""
-        return not any(one.severity == "error" for one in self.remaining)
-
-    def summary(self) -> str:
-        """Say in one line what was done."""
-        if not self.changes and not self.remaining:
-            return "nothing to repair"
-        counts: dict[str, int] = {}
-        for change in self.changes:
-            counts[change.kind] = counts.get(change.kind, 0) + 1
-        done = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no change"
-        left = f"; {len(self.remaining)} could not be mended" if self.remaining else ""
-        return f"{done}{left}"
-
-
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repair may do and what it goes by.
-
-    Args:
-        profile: the target.
-        tail: as for a check.
-        known: what is known of the model.
-        allow: the kinds of repair that may be used, of `KINDS`.
-        target_only: mend only how the target wants things written, warnings included.
-    """
-
-    profile: Profile
-    tail: str = "closed"
-    known: Mapping[str, bool] = {}
-    allow: Collection[str] = KINDS
-    target_only: bool = False
 
 
 def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None) -> Draft:

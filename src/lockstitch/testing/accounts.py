@@ -16,7 +16,7 @@ from lockstitch.testing.pieces import Piece, pieces, strings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lockstitch.rules.draft import Change
+    from lockstitch.rules.account import Change
 
 __all__ = ["unaccounted"]
 

@@ -24,7 +24,7 @@ from lockstitch.testing.accounts import unaccounted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lockstitch.rules.repair import Repair
+    from lockstitch.rules.account import Repair
     from lockstitch.rules.report import Violation
     from lockstitch.testing.subject import Subject
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lockstitch.plan import Plan
-    from lockstitch.rules.repair import Repair
+    from lockstitch.rules.account import Repair
     from lockstitch.rules.report import Report, Violation
 
 __all__ = ["Step", "Trial", "Unsupported"]

@@ -28,12 +28,8 @@ from lockstitch.rules.mends import (
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Mend
 
-__all__ = ["KINDS", "LOSSLESS", "MENDS"]
+__all__ = ["MENDS"]
 
-KINDS: Final = ("move", "synthesize", "merge", "demote", "drop")
-"""The kinds of repair that can be forbidden."""
-LOSSLESS: Final = ("restore", "rename", "replace")
-"""The kinds that lose and add nothing, and are always allowed."""
 
 _ANSWER: Final[dict[str, Mend]] = {
     "restore": links.bring_back_result,
