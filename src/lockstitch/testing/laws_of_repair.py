@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lockstitch.accepting import check, export, repair
 from lockstitch.errors import CannotFit
 from lockstitch.history import trim
+from lockstitch.rules.catalog import RULES
 from lockstitch.testing.accounts import unaccounted
 
 if TYPE_CHECKING:
@@ -92,6 +93,12 @@ def _errors(subject: Subject, source: Any, profile: str) -> tuple[Violation, ...
     return check(source, profile=profile, tail="closed", format=subject.format).errors
 
 
+def _disputed(subject: Subject, source: Any, profile: str) -> bool:
+    """Whether there is something that a repair mends although it only warns of it."""
+    report = check(source, profile=profile, tail="closed", format=subject.format)
+    return any(RULES[one.rule].disputed for one in report.violations)
+
+
 def _tried(
     subject: Subject, profile: str, positions: Sequence[int] | None, operation: str
 ) -> list[str]:
@@ -112,7 +119,8 @@ def _tried(
     if type(mended.messages) is not type(source):
         found.append(f"same kind: {type(source).__name__} became {type(mended.messages).__name__}")
     untouched = len(result) == len(given) and all(map(_is, result, given))
-    if operation == "repair" and not before and (mended.changes or not untouched):
+    sound = not before and not _disputed(subject, source, profile)
+    if operation == "repair" and sound and (mended.changes or not untouched):
         said = [change.message for change in mended.changes]
         found.append(f"whole: there was no error, and still it was changed: {said}")
     if not mended.changes and not untouched:

@@ -49,6 +49,7 @@ GEMINI: Final = (
         source="google-gemini/gemini-cli issue 26956; recorded requests",
         check="call_after_model_text",
         formats=("gemini",),
+        target_only=True,
         repairs=("merge",),
     ),
     Rule(

@@ -24,6 +24,7 @@ TEMPLATES: Final = (
         status="issue",
         source="microsoft/autogen issue 1037; run-llama/llama_index issue 11731",
         check="roles_repeat",
+        target_only=True,
         repairs=("merge", "synthesize"),
     ),
     Rule(
@@ -112,6 +113,7 @@ TEMPLATES: Final = (
         status="issue",
         source="NousResearch/hermes-agent pull request 80265",
         check="two_assistants_last",
+        target_only=True,
         repairs=("merge",),
     ),
     Rule(
