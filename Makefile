@@ -77,6 +77,10 @@ test-long: setup ## The long tests: far searches by Hypothesis, and what takes m
 	@HYPOTHESIS_PROFILE=long $(BIN)/pytest -q -n auto -m long || { \
 		code=$$?; [ $$code -eq 5 ] || exit $$code; echo "test-long: no test is marked long"; }
 
+.PHONY: test-servers
+test-servers: setup ## 5,000 broken histories a provider: real SDK clients against the strict servers
+	@$(BIN)/python tests/service/matrix.py
+
 .PHONY: bench
 bench: setup ## Measure against a bare Python walk and against other libraries
 	@bench/run.sh
