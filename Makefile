@@ -81,6 +81,11 @@ test-long: setup ## The long tests: far searches by Hypothesis, and what takes m
 test-servers: setup ## 5,000 broken histories a provider: real SDK clients against the strict servers
 	@$(BIN)/python tests/service/matrix.py
 
+.PHONY: mutate
+mutate: setup ## Change pairing, grouping, checks and repair line by line: do the tests notice?
+	@$(BIN)/mutmut run
+	@$(BIN)/mutmut results
+
 .PHONY: bench
 bench: setup ## Measure against a bare Python walk and against other libraries
 	@bench/run.sh
@@ -103,6 +108,6 @@ lock: setup ## Write the hash-pinned files anew from pyproject.toml and dev.in
 
 .PHONY: clean
 clean: ## Remove everything that these targets make
-	@rm -rf $(VENV) .venv-bench .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) mutants .venv-bench .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@rm -f .coverage .coverage.*
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
