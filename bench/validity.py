@@ -1,7 +1,8 @@
-"""Two tables on acceptance, ours beside other libraries' own functions: bench/validity.sh --help.
+"""Three tables on acceptance, ours beside other libraries' own functions: bench/validity.sh --help.
 
     trim    what is wrong with the windows that trimmers cut from valid histories
     repair  what is still wrong with broken histories after a repairer, and what it lost
+    agent   what a long agent is refused on a model that binds thinking to what stands before it
 
 The work is done by workers, one for each environment and share of the rows, two at a time. A full
 run takes some minutes and writes docs/validity.md; a quick one only prints, unless it is given a
@@ -32,6 +33,7 @@ os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 
 import convert
 import report
+import thinking
 from judge import first_breach, first_breach_of_items, judge
 from repairers import REPAIRERS, Repairer
 from report import Section, Table, share
@@ -327,6 +329,9 @@ library's own objects (`bench/convert.py`, `bench/shapes.py`).
 **The judge** (`bench/judge.py`) knows the rules of OpenAI Chat and of the Responses API and shares
 no code with any contender.
 
+**The agent** (`bench/thinking.py`) talks to the strict Anthropic server of `lockstitch.testing`,
+which judges by checks of its own.
+
 **Versions** are pinned by hash in `requirements/bench-validity.txt` and, since its pins collide
 with the others', `requirements/bench-semantic-kernel.txt`.
 
@@ -350,7 +355,11 @@ def main() -> int:
     if options.semantic_kernel:
         pythons[SECOND] = options.semantic_kernel
     found = share_out(pythons, options.quick)
-    sections = [trim_section(found["trim"]), repair_section(found["repair"])]
+    sections = [
+        trim_section(found["trim"]),
+        repair_section(found["repair"]),
+        thinking.section(),
+    ]
     for section in sections:
         report.show(section)
     took = time.perf_counter() - started
