@@ -1,9 +1,9 @@
 """An agent of sixty turns on a model that binds thinking to what stands before it.
 
 The strict server signs each thinking block over everything in front of it, and refuses one that
-stands behind anything else. The agent keeps what it sent as its history and is stored and read again
-in the middle. Each contender cuts that history to a limit; what it cuts is found by marks in the
-texts, since most contenders work on messages of their own.
+stands behind anything else. The agent keeps what it sent as its history, and is stored and read
+again in the middle. Each contender cuts that history to a limit; what it cuts is found by marks in
+the texts, since most contenders work on messages of their own.
 """
 
 from __future__ import annotations
