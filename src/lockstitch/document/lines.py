@@ -36,17 +36,36 @@ def is_lines(data: bytes) -> bool:
     rather than something that holds a list of them.
     """
     first, _, rest = data.removeprefix(BOM).lstrip().partition(b"\n")
-    try:
-        value = json.loads(first)
-    except (ValueError, RecursionError):
+    if first[:1] == b"[" and first[1:].lstrip()[:1] in {b"{", b"["}:
+        # A list of messages; a row that is a list begins with the name of its operation.
         return False
-    if rest.strip():
-        return True
+    value = _first(first)
+    if value is None or rest.strip():
+        return value is not None
     match value:
         case {"role": str()} | {"type": str()} | [str(), {"type": str()}]:
             return not (isinstance(value, dict) and LISTS & value.keys())
         case _:
             return False
+
+
+def _first(line: bytes) -> Any:
+    """Read a line, `None` where it is not complete or not JSON; of an object only its own keys.
+
+    The line may be a whole request body, so what its keys hold is not built: text is `""`.
+    """
+    try:
+        held = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    else:
+        return {
+            key: "" if bytes(memoryview(raw)[:1]) == b'"' else None for key, raw in held.items()
+        }
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def from_lines(data: bytes, *, text: bool) -> Document:

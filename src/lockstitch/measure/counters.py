@@ -152,10 +152,11 @@ def sizer_for(transcript: Transcript, unit: str, counter: Any = None) -> Sizer:
             known = ", ".join(map(repr, _NAMED))
             raise ValueError(f"no counter is called {counter!r}; there are: {known}")
         counter = _NAMED[counter]
-    if isinstance(counter, Counter):
-        return _counted(transcript, unit, counter, _TOKEN_WEIGHTS)
+    # A list first: to ask whether something is a `Counter` costs as much as a small cut.
     if isinstance(counter, Sequence):
         return _listed(transcript, unit, counter)
+    if isinstance(counter, Counter):
+        return _counted(transcript, unit, counter, _TOKEN_WEIGHTS)
     if callable(counter):
         return _called(transcript, unit, cast("Callable[[Any], int]", counter))
     raise TypeError(

@@ -164,6 +164,12 @@ def test_lines_are_told_from_one_document_by_the_first_line(text, lines):
     assert is_lines(text.encode()) is lines
 
 
+@pytest.mark.parametrize("text", ['[{"role":"user"}]', '{"messages":[{"role":"user"}]}'])
+def test_what_one_line_holds_is_not_built_to_tell_it_from_lines(text, monkeypatch):
+    monkeypatch.setattr("json.loads", None)
+    assert not is_lines(text.encode())
+
+
 def test_a_first_line_that_only_the_standard_reader_takes_is_a_line_as_well():
     text = '{"role":"user","content":"half \\ud83d"}\n{"role":"assistant","content":"x"}\n'
     assert len(ls.load(text)) == 2

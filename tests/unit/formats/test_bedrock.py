@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import msgspec
 import pytest
+from reading import Reading
 
 from lockstitch.document import open_document
 from lockstitch.errors import FormatError
@@ -26,7 +27,6 @@ from lockstitch.facts import (
 from lockstitch.formats import FORMATS
 from lockstitch.formats.base import DEFINITE, FITS, LIKELY, NO, facts_of
 from lockstitch.formats.bedrock import FORMAT
-from lockstitch.grouping import group
 from lockstitch.transcript import (
     Media,
     Opaque,
@@ -68,29 +68,11 @@ def server_gave(id_="s"):
     return gave(id_, {"json": {"stdOut": "7"}}, type="nova_code_interpreter_result")
 
 
-def transcript(messages):
-    return Transcript(open_document(messages), FORMAT)
-
-
-def groups(messages):
-    return group(transcript(messages).facts_from(0))
-
-
-def members(messages):
-    return [one.members for one in groups(messages)]
-
-
-def states(messages):
-    return [one.state for one in groups(messages)]
-
-
-def pairs(messages):
-    """Which call each answer was given to, both as (position, place among the links)."""
-    found = groups(messages).pairing.ties
-    return [
-        (one.message, one.ordinal, one.call and (one.call.message, one.call.ordinal))
-        for one in found
-    ]
+READ = Reading(FORMAT)
+transcript = READ.transcript
+members = READ.members
+states = READ.states
+pairs = READ.pairs
 
 
 # --- facts ----------------------------------------------------------------------------------------

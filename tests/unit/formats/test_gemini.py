@@ -9,6 +9,7 @@ import types as builtin_types
 
 import msgspec
 import pytest
+from reading import Reading
 
 from lockstitch.document import open_document
 from lockstitch.errors import FormatError
@@ -28,7 +29,6 @@ from lockstitch.facts import (
 from lockstitch.formats import FORMATS
 from lockstitch.formats.base import DEFINITE, FITS, LIKELY, NO, facts_of
 from lockstitch.formats.gemini import FORMAT
-from lockstitch.grouping import group
 from lockstitch.transcript import (
     Media,
     Opaque,
@@ -99,25 +99,11 @@ def snake(value):
     return [snake(inner) for inner in value] if isinstance(value, list) else value
 
 
-def transcript(contents):
-    return Transcript(open_document(contents), FORMAT)
-
-
-def groups(contents):
-    return group(transcript(contents).facts_from(0))
-
-
-def members(contents):
-    return [one.members for one in groups(contents)]
-
-
-def pairs(contents):
-    """Which call each answer was given to, both as (position, place among the links)."""
-    found = groups(contents).pairing.ties
-    return [
-        (one.message, one.ordinal, one.call and (one.call.message, one.call.ordinal))
-        for one in found
-    ]
+READ = Reading(FORMAT)
+transcript = READ.transcript
+groups = READ.groups
+members = READ.members
+pairs = READ.pairs
 
 
 # --- facts ----------------------------------------------------------------------------------------
