@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import mapping
-from lockstitch.rules.ids import IdShape
 from lockstitch.rules.view import Finding, View
 from lockstitch.transcript import Reasoning, Text, ToolCall, ToolResult
 
@@ -21,12 +20,10 @@ if TYPE_CHECKING:
     from lockstitch.transcript import Part
 
 __all__ = [
-    "NINE",
     "arguments_not_json",
     "call_answered_nowhere",
     "content_beside_calls",
     "content_missing",
-    "id_not_of_nine",
     "incomplete_message",
     "leading_result",
     "model_speaks_last",
@@ -42,10 +39,6 @@ __all__ = [
     "user_after_result",
 ]
 
-NINE = IdShape("a-zA-Z0-9", 9, 9)
-"""What Mistral takes as the id of a call."""
-
-# The roles, or types, of a dict that LangChain takes for a message.
 _ROLES = frozenset(
     ["user", "assistant", "system", "developer", "tool", "function", "human", "ai", "remove"]
 )
@@ -238,15 +231,6 @@ def system_inside(view: View) -> Iterator[Finding]:
 
 
 # --- what a message holds -------------------------------------------------------------------------
-
-
-def id_not_of_nine(view: View) -> Iterator[Finding]:
-    """Find ids of calls that are not nine letters and digits."""
-    for call in view.groups.pairing.calls:
-        id = call.link.id
-        if id is not None and not NINE.takes(id):
-            message = f"the id {id} is not nine letters and digits: rename it, and its result"
-            yield Finding(call.message, message, view.place(call.message, call.ordinal))
 
 
 def _spoken(view: View, index: int) -> list[Text]:
