@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lockstitch.pairing import Tie
-    from lockstitch.transcript import Part
 
 __all__ = [
     "arguments_not_json",
@@ -235,12 +234,6 @@ def system_inside(view: View) -> Iterator[Finding]:
 
 def _spoken(view: View, index: int) -> list[Text]:
     return [part for part in view.parts(index) if isinstance(part, Text) and part.text]
-
-
-def _says(part: Part) -> bool:
-    if isinstance(part, Text):
-        return bool(part.text)
-    return not isinstance(part, Reasoning)
 
 
 def neither_content_nor_calls(view: View) -> Iterator[Finding]:

@@ -27,7 +27,6 @@ __all__ = [
     "demote",
     "drop_call",
     "drop_part",
-    "drop_unit",
     "merge_results",
     "move_behind",
     "move_home",
@@ -251,19 +250,6 @@ def drop_call(draft: Draft, breach: Breach) -> bool:
     return drop_part(draft, breach.at_open_call())
 
 
-def drop_unit(draft: Draft, breach: Breach) -> bool:
-    """Drop a call with all that is bound to it."""
-    view = breach.view
-    members = breach.lookup.members(breach.finding.index)
-    if any(view.facts[at].role not in {ASSISTANT, TOOL} for at in members):
-        return False
-    for at in members:
-        entry = breach.entries[at]
-        draft.remove(entry)
-        draft.note("drop", breach.rule.id, entry, breach.finding.message, "", before=entry.native)
-    return True
-
-
 # --- two results, two calls of one id -------------------------------------------------------------
 
 
@@ -329,11 +315,9 @@ def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
     view = breach.view
     ends = [(call.message, call.ordinal)]
     ends += [(tie.message, tie.ordinal) for tie in breach.lookup.results(call)]
-    for message, ordinal in ends:
+    parts = [(message, view.end(message, ordinal)) for message, ordinal in ends]
+    for message, part in ((message, part) for message, part in parts if part is not None):
         entry = breach.entries[message]
-        part = view.end(message, ordinal)
-        if part is None:
-            continue
         before = entry.native
         # Only ids change, so the paths of other breaches hold.
         touched = entry.touched
