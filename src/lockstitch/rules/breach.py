@@ -61,6 +61,18 @@ class Breach(msgspec.Struct, frozen=True, kw_only=True):
         parts = self.view.parts(self.finding.index)
         return next((part for part in parts if part.path == self.finding.path), None)
 
+    def at(self, index: int, path: str) -> Breach:
+        """Look at another part in its stead."""
+        finding = msgspec.structs.replace(self.finding, index=index, path=path)
+        return msgspec.structs.replace(self, finding=finding)
+
+    def at_open_call(self) -> Breach:
+        """Look at the call that is open, where an id was used twice and the walk left another."""
+        call = self.lookup.open_call_at(self.place)
+        if call is None:
+            return self
+        return self.at(call.message, self.view.place(call.message, call.ordinal))
+
 
 Mend = Callable[[Draft, Breach], bool]
 """What mends a breach: changes the draft and accounts for it, or returns False."""

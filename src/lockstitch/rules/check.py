@@ -43,6 +43,7 @@ def view_of(
         group(transcript.facts_from(0), 0, ties),
         adjacency=adjacency,
         closed=tail == "closed",
+        ids=profile.ids,
         known=known,
         record=record,
     )

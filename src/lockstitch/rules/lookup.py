@@ -47,7 +47,6 @@ class Lookup:
         # result; and the call that is open in place of another, by that other.
         self._homes: dict[int, Occurrence] = {}
         self._open: dict[int, Occurrence] = {}
-        self._members: dict[int, list[int]] = {}
         self._given: set[int] = set()
         self._users = [at for at, fact in enumerate(view.facts) if fact.role == USER]
         self._read()
@@ -166,14 +165,6 @@ class Lookup:
     def waits(self, link: Link) -> bool:
         """Whether a call is open that a result like this could answer."""
         return bool(self._waiting.get(_pairs_by(link)))
-
-    def members(self, message: int) -> list[int]:
-        """Return the messages of the group that a message is in."""
-        names = self.view.groups.names
-        if not self._members:
-            for at, name in enumerate(names):
-                self._members.setdefault(name, []).append(at)
-        return self._members[names[message]]
 
     def own_call(self, tie: Tie) -> Occurrence | None:
         """Return the open call that a result stands before and belongs to; it is given once.

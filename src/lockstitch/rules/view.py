@@ -14,6 +14,7 @@ import msgspec
 
 from lockstitch.facts import ASSISTANT, OTHER, REQUEST, RESULT, SYSTEM, TOOL, USER
 from lockstitch.rules.binding import bind
+from lockstitch.rules.ids import FREE, IdShape
 from lockstitch.transcript import Approval, ApprovalRequest, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class View:
         transcript: the messages.
         groups: their groups, over the whole list.
         adjacency: `message`, `run` or `order`, as a profile demands and the format allows.
+        ids: what the target takes as the id of a call.
         closed: whether the model is about to be called, so that nothing may be left open.
         known: what is known of the model, by the names of `models`.
         record: the history as it was first recorded, where the caller has it.
@@ -60,6 +62,7 @@ class View:
         *,
         adjacency: str,
         closed: bool,
+        ids: IdShape = FREE,
         known: Mapping[str, bool] | None = None,
         record: Transcript | None = None,
     ) -> None:
@@ -71,6 +74,7 @@ class View:
         self.facts: list[Facts] = transcript.facts_from(0)
         self.adjacency = adjacency
         self.closed = closed
+        self.ids = ids
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._runs: dict[int, int] = {}
         self._speakers = self._who_spoke_before()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ _NOTHING = object()
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-class Writer:
+class Writer(ABC):
     """How one format is written. A method takes the fields of a message and gives new ones.
 
     `packed` formats hold results as blocks of a user message; in the others a result is a message
@@ -106,13 +107,13 @@ class Writer:
         """Make a user message that holds blocks."""
         return {"role": "user", self.key: list(blocks)}
 
+    @abstractmethod
     def answer(self, call: ToolCall, text: str, like: Any = None) -> Any:
         """Make the answer to a call that has none, marked as an error where the format can.
 
         A block where the format is packed, else a message. `None` where a made-up answer would be
         refused or mislead (screenshots, tools of the provider).
         """
-        raise NotImplementedError
 
     # --- the request around the list -------------------------------------------------------------
 
@@ -143,21 +144,21 @@ class Writer:
 
     # --- parts -----------------------------------------------------------------------------------
 
+    @abstractmethod
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or a result another id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recalled(self, fields: Mapping[str, Any], part: ToolCall, name: str) -> Fields:
         """Give a call another name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rearranged(self, fields: Mapping[str, Any], part: ToolCall, arguments: Any) -> Fields:
         """Give a call other arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
         """Give a result another content."""
-        raise NotImplementedError
 
     def together(self, first: Any, second: Any) -> Any:
         """Make one content of those of two results."""

@@ -81,7 +81,8 @@ class BedrockWriter(Writer):
         return edited(fields, f"{part.path}.toolUse.input", arguments)
 
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
-        """Give a result another content."""
+        """Give a result another content; text becomes a block."""
+        content = [self.text(content)] if isinstance(content, str) else content
         return edited(fields, f"{part.path}.toolResult.content", content)
 
 

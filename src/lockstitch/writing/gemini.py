@@ -112,10 +112,7 @@ class GeminiWriter(Writer):
 def _spelled(fields: Mapping[str, Any], path: str) -> str:
     """Return the key under which a part has its call or response."""
     part = mapping(inside(fields, path))
-    for key in (*_CALL, *_RESPONSE):
-        if part.get(key) is not None:
-            return key
-    return _CALL[0]
+    return next(key for key in (*_CALL, *_RESPONSE) if part.get(key) is not None)
 
 
 WRITER = GeminiWriter()

@@ -3,9 +3,19 @@
 import pytest
 
 import lockstitch as ls
+from lockstitch.rules.breach import Breach
+from lockstitch.rules.catalog import RULES
+from lockstitch.rules.check import view_of
+from lockstitch.rules.draft import Draft
+from lockstitch.rules.lookup import Lookup
+from lockstitch.rules.mends import chat, content, links, restore
 from lockstitch.rules.mends.links import NOTE, UNKNOWN
+from lockstitch.rules.profiles import get_profile
+from lockstitch.rules.record import Record
+from lockstitch.rules.view import Finding
 from lockstitch.testing.render import render
 from lockstitch.testing.steps import Call, Calls, Result, Say, User
+from lockstitch.writing import writer_for
 
 PORTABLE = {"profile": "portable", "format": "openai-chat"}
 
@@ -133,3 +143,107 @@ def test_results_of_two_lost_calls_of_one_message_bring_it_back_once():
     mended = ls.repair(record[:1] + record[2:], **PORTABLE, record=record)
     assert mended.messages == record
     assert mended.summary() == "1 restore"
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended", "kinds"),
+    [
+        # What stands before a second call of its id and is no double of the first one is its own.
+        (
+            [User(), asked(("a", 1)), A, Result("a", "two"), asked(("a", 2))],
+            [User(), asked(("a", 1)), A, asked(("a", 2)), Result("a", "two")],
+            "move",
+        ),
+        # Of two calls it could go to it goes to the next; the other is answered.
+        (
+            [
+                User(),
+                asked(("a", 1)),
+                A,
+                Result("a", "two"),
+                asked(("a", 2)),
+                Say(),
+                asked(("a", 3)),
+            ],
+            [
+                *(User(), asked(("a", 1)), A, asked(("a", 2)), Result("a", "two"), Say()),
+                *(asked(("a", 3)), LOST),
+            ],
+            "move synthesize",
+        ),
+        # A double of the first, and one that the user parts from the call, stay.
+        (
+            [User(), asked(("a", 1)), A, A, asked(("a", 2))],
+            [User(), asked(("a", 1)), A, A, asked(("a", 2)), LOST],
+            "synthesize",
+        ),
+        (
+            [User(), asked(("a", 1)), A, Result("a", "two"), User("x"), asked(("a", 2))],
+            [User(), asked(("a", 1)), A, Result("a", "two"), User("x"), asked(("a", 2)), LOST],
+            "synthesize",
+        ),
+    ],
+)
+def test_where_a_second_result_is_taken_it_may_be_that_of_a_later_call(broken, mended, kinds):
+    done = ls.repair(render(broken, "openai-chat"), profile="deepseek", format="openai-chat")
+    assert done.messages == render(mended, "openai-chat")
+    assert " ".join(change.kind for change in done.changes) == kinds
+
+
+def test_of_two_results_before_one_call_the_first_is_its_own():
+    broken = [User(), A, Result("a", "two"), asked(("a", 1))]
+    done = ls.repair(render(broken, "openai-chat"), **PORTABLE)
+    noted = User(f"{NOTE}\n\ntwo")
+    assert done.messages == render([User(), noted, asked(("a", 1)), A], "openai-chat")
+    assert [change.kind for change in done.changes] == ["move", "demote"]
+
+
+def test_an_early_result_whose_id_was_used_twice_does_not_pass_the_user():
+    broken = [User(), A, User("x"), asked(("a", 1)), asked(("a", 2))]
+    done = ls.repair(render(broken, "openai-chat"), **PORTABLE)
+    assert [change.kind for change in done.changes] == ["demote", "synthesize", "synthesize"]
+
+
+# --- what cannot help -----------------------------------------------------------------------------
+
+PAIRED = [User(), asked(("a", 1)), A, User("x")]
+ALL = [
+    *(links.move_home, links.move_behind, links.take_back, links.answer, links.adopt, links.demote),
+    *(links.merge_results, links.rename_call, links.rename_repeated, content.wrap_arguments),
+    *(content.write_arguments, content.bring_back_seal, chat.hoist_media, chat.leave_out),
+    *(restore.bring_back_call, restore.bring_back_result, restore.bring_back_user),
+]
+
+
+def tried(mend, steps, index, path, *, format="openai-chat", record=None):
+    """Try one mend on one place; return whether it helped, and the draft."""
+    transcript = ls.load(render(steps, format), format=format)
+    profile = get_profile("portable")
+    view = view_of(transcript, profile, tail="closed")
+    draft = Draft(transcript, writer_for(format), profile)
+    held = ls.load(render(steps if record is None else record, format), format=format)
+    breach = Breach(
+        rule=RULES["oc-tool-adjacent"],
+        finding=Finding(index, "nothing", path),
+        view=view,
+        entries=draft.begin(),
+        lookup=Lookup(view),
+        record=Record(held, transcript),
+    )
+    return mend(draft, breach), draft
+
+
+@pytest.mark.parametrize("mend", ALL, ids=lambda mend: mend.__name__)
+def test_a_mend_of_calls_and_results_leaves_other_words_alone(mend):
+    steps = [User("alone"), *PAIRED]
+    helped, draft = tried(mend, steps, 0, "content[9]")
+    assert not helped
+    assert draft.changes == []
+    assert [entry.native for entry in draft.entries] == render(steps, "openai-chat")
+
+
+@pytest.mark.parametrize("mend", [links.move_home, links.move_behind, links.merge_results])
+def test_a_result_that_stands_at_its_call_is_not_moved(mend):
+    helped, draft = tried(mend, PAIRED, 2, "content")
+    assert helped is (mend is links.merge_results)
+    assert len(draft.changes) == helped

@@ -295,11 +295,10 @@ def test_each_result_is_gathered_by_its_own_call():
 
 MENDS_OF_PARTS = [
     content.shorten_name,
+    content.strip_end,
     turns.bring_back_signature,
     turns.bypass_signature,
     turns.name_response,
-    turns.say_error,
-    turns.trim_end,
     turns.fold_into_result,
     turns.gather_result,
 ]

@@ -160,7 +160,9 @@ def test_a_system_message_inside_the_list_is_only_suspected_and_said_by_the_user
     assert found == {"tp-system-first": "warning"}
     assert not repair(history).changes
     exported = ls.export(history, profile="chat-template", format="openai-chat")
+    # What the user says twice in a row is one message to such a template.
     assert exported.messages == [user("1"), said("2"), user("s\n\n3")]
+    assert [change.kind for change in exported.changes] == ["demote", "merge"]
 
 
 def test_an_image_with_no_user_message_to_go_to_stays_and_is_said():

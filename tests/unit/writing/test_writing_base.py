@@ -4,7 +4,15 @@ import copy
 
 import pytest
 
-from lockstitch.writing import edited, first_path, inside, joined, text_of, without
+from lockstitch.writing import (
+    edited,
+    first_path,
+    inside,
+    joined,
+    text_of,
+    without,
+    writer_for,
+)
 
 FIELDS = {"role": "user", "content": [{"text": "a"}, {"text": "b", "x": {"y": [1, 2]}}]}
 
@@ -70,3 +78,21 @@ def test_a_result_is_read_as_text_whatever_it_is(content, text):
 
 def test_empty_texts_leave_no_gap():
     assert joined("", "a", "", "b", "") == "a\n\nb"
+
+
+TEXT = {"type": "text", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        ("a", "a", "a"),
+        ("a", None, "a"),
+        ("a", "b", "a\n\nb"),
+        (None, "b", [{"type": "text", "text": "b"}]),
+        ([TEXT], "b", [TEXT, {"type": "text", "text": "b"}]),
+        ([TEXT], {"n": 1}, [TEXT, {"type": "text", "text": '{"n": 1}'}]),
+    ],
+)
+def test_two_results_become_one_that_says_both(first, second, both):
+    assert writer_for("openai-chat").together(first, second) == both

@@ -125,3 +125,66 @@ def test_the_chunks_of_a_stream_go_along():
     )
     fields = WRITER.renamed(WRITER.fields(native), calls(native)[0], "new")
     assert fields["tool_call_chunks"][0]["id"] == fields["tool_calls"][0]["id"] == "new"
+
+
+DICTS = {
+    "plain": {"type": "human", "content": "hi"},
+    "messages_to_dict": {"type": "human", "data": {"content": "hi"}},
+    "dumpd": load.dumpd(messages.HumanMessage("hi")),
+}
+
+
+def plainly(native):
+    """What a made message says, whatever its shape."""
+    fields = WRITER.fields(native)
+    kind = fields.get("type") or native.get("type")
+    return kind, fields["content"]
+
+
+@pytest.mark.parametrize("shape", DICTS)
+def test_a_made_message_takes_the_shape_of_another_one(shape):
+    like = DICTS[shape]
+    said = WRITER.said("assistant", "a", like)
+    assert said.keys() == like.keys()
+    assert plainly(said) == ("ai", "a")
+    carried = WRITER.carrying([{"type": "text", "text": "b"}], like)
+    assert plainly(carried) == ("human", [{"type": "text", "text": "b"}])
+
+
+def test_a_made_message_beside_objects_is_an_object_of_their_package():
+    assert WRITER.said("user", "a", messages.AIMessage("x")) == messages.HumanMessage("a")
+    assert WRITER.said("system", "a") == {"type": "system", "content": "a"}
+
+
+def test_an_object_of_no_known_package_has_no_class_beside_it():
+    class Own:
+        pass
+
+    with pytest.raises(TypeError, match="no HumanMessage stands beside Own"):
+        WRITER.said("user", "a", Own())
+
+
+def test_a_class_of_ones_own_is_looked_for_where_its_base_comes_from():
+    class Own(messages.AIMessage):
+        pass
+
+    assert WRITER.said("user", "a", Own("x")) == messages.HumanMessage("a")
+
+
+def test_a_call_is_answered_by_an_error_and_what_the_provider_runs_by_nothing():
+    call = calls(turn("a"))[0]
+    assert WRITER.answer(call, "lost", messages.AIMessage("x")) == messages.ToolMessage(
+        "lost", tool_call_id="a", status="error", name="f"
+    )
+    nameless = ToolCall(path="tool_calls[0]", family="function", id="a", name=None, arguments={})
+    assert "name" not in WRITER.answer(nameless, "lost")
+    hosted = ToolCall(path="content[0]", family="server", id="a", name="f", arguments={})
+    assert WRITER.answer(hosted, "lost") is None
+
+
+def test_a_result_is_given_another_id_and_content():
+    native = messages.ToolMessage("r", tool_call_id="a")
+    [result] = FORMAT.parts(native)
+    fields = WRITER.fields(native)
+    assert changed(native, WRITER.renamed(fields, result, "b")).tool_call_id == "b"
+    assert changed(native, WRITER.result(fields, result, "more")).content == "more"

@@ -168,7 +168,7 @@ GEMINI: Final = (
         error="* GenerateContentRequest.contents[1].parts: contents.parts must not be empty.",
         status="issue",
         source="vercel/ai issue 3775; langgenius/dify issue 30566; genkit-ai/genkit issue 3690",
-        check="parts_empty",
+        check="no_parts",
         formats=("gemini",),
         repairs=("drop", "replace"),
     ),

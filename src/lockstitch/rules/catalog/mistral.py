@@ -120,7 +120,7 @@ MISTRAL: Final = (
         "invalid_function_call, code 3280)",
         status="issue",
         source="editor-code-assistant/eca issue 233; karthink/gptel issue 1203; " + _CODE,
-        check="id_not_of_nine",
+        check="misshapen_id",
         target_only=True,
         repairs=("rename",),
     ),

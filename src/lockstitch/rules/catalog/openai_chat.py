@@ -126,7 +126,7 @@ CHAT: Final = (
         "maximum length 40, but got a string with length 46 instead.",
         status="issue",
         source="anomalyco/opencode issue 12653; Portkey-AI/gateway issue 1062",
-        check="chat_call_id",
+        check="misshapen_id",
         formats=("openai-chat",),
         target_only=True,
         repairs=("rename",),

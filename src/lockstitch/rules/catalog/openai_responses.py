@@ -287,7 +287,7 @@ RESPONSES: Final = (
         "64, but got a string with length 116 instead.",
         status="issue",
         source="AnswerDotAI/fastllm issue 45; decolua/9router issue 393",
-        check="responses_call_id",
+        check="misshapen_id",
         formats=("openai-responses",),
         target_only=True,
         repairs=("rename",),

@@ -20,7 +20,6 @@ __all__ = [
     "abandoned_server_use",
     "assistant_last",
     "empty_compaction",
-    "empty_error_result",
     "marker_misplaced",
     "odd_call_id",
     "odd_call_name",
@@ -206,16 +205,6 @@ def system_after_start(view: View) -> Iterator[Finding]:
 
 
 # --- blocks ---------------------------------------------------------------------------------------
-
-
-def empty_error_result(view: View) -> Iterator[Finding]:
-    """Find results marked as errors that say nothing."""
-    for index, fact in enumerate(view.facts):
-        if not fact.linked:
-            continue
-        for part in view.parts(index):
-            if isinstance(part, ToolResult) and part.is_error and not part.content:
-                yield Finding(index, "the error says nothing: say what went wrong", part.path)
 
 
 def empty_compaction(view: View) -> Iterator[Finding]:

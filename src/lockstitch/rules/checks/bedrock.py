@@ -12,7 +12,7 @@ from lockstitch.facts import ASSISTANT, FUNCTION, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.rules.ids import IdShape
 from lockstitch.rules.view import Finding, View
-from lockstitch.transcript import Text, ToolCall, ToolResult
+from lockstitch.transcript import Text, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,18 +20,14 @@ if TYPE_CHECKING:
     from lockstitch.pairing import Occurrence
 
 __all__ = [
-    "bad_call_id",
     "bad_tool_name",
     "blank_block",
     "duplicate_document",
     "equal_neighbours",
-    "error_result_empty",
     "final_whitespace",
-    "no_blocks",
     "result_not_next",
     "s3_in_result",
     "s3_source",
-    "system_in_list",
     "text_beside_call",
     "text_beside_result",
     "too_many_documents",
@@ -39,7 +35,6 @@ __all__ = [
     "video_block",
 ]
 
-_ID: Final = IdShape("a-zA-Z0-9_.:-", 1, 64)
 _NAME: Final = IdShape("a-zA-Z0-9_-", 1, 64)
 _MOST_DOCUMENTS: Final = 5
 _MEDIA: Final = ("image", "document", "video", "audio")
@@ -62,13 +57,6 @@ def equal_neighbours(view: View) -> Iterator[Finding]:
                 index, f"two {side} messages stand side by side: merge them into one message"
             )
         before = side
-
-
-def system_in_list(view: View) -> Iterator[Finding]:
-    """Find system messages inside the list."""
-    for index, fact in enumerate(view.facts):
-        if fact.role == SYSTEM:
-            yield Finding(index, "a system message: move it to the request's system field")
 
 
 def final_whitespace(view: View) -> Iterator[Finding]:
@@ -152,17 +140,6 @@ def text_beside_call(view: View) -> Iterator[Finding]:
                     yield Finding(index, "text stands beside a call: leave it out", part.path)
 
 
-def bad_call_id(view: View) -> Iterator[Finding]:
-    """Find ids of calls that the target does not take."""
-    for call in view.groups.pairing.calls:
-        if call.link.id is not None and not _ID.takes(call.link.id):
-            yield Finding(
-                call.message,
-                f"the id {call.link.id} is not 1 to 64 of letters, digits and _.:-: rename it",
-                view.place(call.message, call.ordinal),
-            )
-
-
 def bad_tool_name(view: View) -> Iterator[Finding]:
     """Find names of called tools that the target does not take."""
     for index, fact in enumerate(view.facts):
@@ -180,13 +157,6 @@ def bad_tool_name(view: View) -> Iterator[Finding]:
 # --- content --------------------------------------------------------------------------------------
 
 
-def no_blocks(view: View) -> Iterator[Finding]:
-    """Find messages without any block."""
-    for index, fact in enumerate(view.facts):
-        if fact.role != OTHER and not fact.linked and not view.parts(index):
-            yield Finding(index, "the message has no content: drop it", "content")
-
-
 def blank_block(view: View) -> Iterator[Finding]:
     """Find blocks of text that show nothing."""
     for index, fact in enumerate(view.facts):
@@ -195,21 +165,6 @@ def blank_block(view: View) -> Iterator[Finding]:
         for part in view.parts(index):
             if isinstance(part, Text) and not (part.text or "").strip():
                 yield Finding(index, "the text is blank: remove it, or say something", part.path)
-
-
-def error_result_empty(view: View) -> Iterator[Finding]:
-    """Find results of status error that say nothing."""
-    for index, part in _results(view):
-        if part.is_error and not part.content:
-            yield Finding(index, "the error result is empty: say what went wrong", part.path)
-
-
-def _results(view: View) -> Iterator[tuple[int, ToolResult]]:
-    for index, fact in enumerate(view.facts):
-        if fact.linked:
-            for part in view.parts(index):
-                if isinstance(part, ToolResult):
-                    yield index, part
 
 
 # --- documents and media --------------------------------------------------------------------------

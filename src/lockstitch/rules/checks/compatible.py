@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import mapping
-from lockstitch.rules.ids import IdShape
 from lockstitch.rules.view import Finding, View
 from lockstitch.transcript import Reasoning, Text, ToolCall, ToolResult
 
@@ -18,15 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lockstitch.pairing import Tie
-    from lockstitch.transcript import Part
 
 __all__ = [
-    "NINE",
     "arguments_not_json",
     "call_answered_nowhere",
     "content_beside_calls",
     "content_missing",
-    "id_not_of_nine",
     "incomplete_message",
     "leading_result",
     "model_speaks_last",
@@ -42,10 +38,6 @@ __all__ = [
     "user_after_result",
 ]
 
-NINE = IdShape("a-zA-Z0-9", 9, 9)
-"""What Mistral takes as the id of a call."""
-
-# The roles, or types, of a dict that LangChain takes for a message.
 _ROLES = frozenset(
     ["user", "assistant", "system", "developer", "tool", "function", "human", "ai", "remove"]
 )
@@ -240,23 +232,8 @@ def system_inside(view: View) -> Iterator[Finding]:
 # --- what a message holds -------------------------------------------------------------------------
 
 
-def id_not_of_nine(view: View) -> Iterator[Finding]:
-    """Find ids of calls that are not nine letters and digits."""
-    for call in view.groups.pairing.calls:
-        id = call.link.id
-        if id is not None and not NINE.takes(id):
-            message = f"the id {id} is not nine letters and digits: rename it, and its result"
-            yield Finding(call.message, message, view.place(call.message, call.ordinal))
-
-
 def _spoken(view: View, index: int) -> list[Text]:
     return [part for part in view.parts(index) if isinstance(part, Text) and part.text]
-
-
-def _says(part: Part) -> bool:
-    if isinstance(part, Text):
-        return bool(part.text)
-    return not isinstance(part, Reasoning)
 
 
 def neither_content_nor_calls(view: View) -> Iterator[Finding]:

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "blank_text",
     "empty_content",
+    "empty_error_result",
     "empty_message",
     "empty_text_block",
     "empty_tool_calls",
     "lone_surrogate",
+    "no_parts",
     "null_content",
     "result_not_first",
     "unsigned_thinking",
@@ -42,6 +44,15 @@ def empty_message(view: View) -> Iterator[Finding]:
             continue
         if not any(map(_visible, view.parts(index))):
             yield Finding(index, "the message is empty: drop it, or say something", "content")
+
+
+def no_parts(view: View) -> Iterator[Finding]:
+    """Find messages without any part, in the formats whose messages are lists of parts."""
+    for index, fact in enumerate(view.facts):
+        if fact.role != OTHER and not fact.linked and not view.parts(index):
+            held = mapping(view.transcript.natives[index])
+            path = next((key for key in ("content", "parts") if key in held), "")
+            yield Finding(index, "the message holds nothing: drop it, or say something", path)
 
 
 def empty_content(view: View) -> Iterator[Finding]:
@@ -133,6 +144,16 @@ def unsigned_thinking(view: View) -> Iterator[Finding]:
                     "the thinking block has no signature: bring the original back, or drop it",
                     part.path,
                 )
+
+
+def empty_error_result(view: View) -> Iterator[Finding]:
+    """Find results marked as errors that say nothing."""
+    for index, fact in enumerate(view.facts):
+        if not fact.linked:
+            continue
+        for part in view.parts(index):
+            if isinstance(part, ToolResult) and part.is_error and not part.content:
+                yield Finding(index, "the error says nothing: say what went wrong", part.path)
 
 
 def lone_surrogate(view: View) -> Iterator[Finding]:

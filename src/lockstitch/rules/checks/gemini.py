@@ -30,7 +30,6 @@ __all__ = [
     "dangling_call",
     "ends_with_model",
     "part_without_data",
-    "parts_empty",
     "response_astray",
     "response_count",
     "response_name",
@@ -211,13 +210,6 @@ def response_name(view: View) -> Iterator[Finding]:
 
 
 # --- parts ----------------------------------------------------------------------------------------
-
-
-def parts_empty(view: View) -> Iterator[Finding]:
-    """Find contents without any part."""
-    for index, fact in enumerate(view.facts):
-        if not fact.linked and fact.role != OTHER and not view.parts(index):
-            yield Finding(index, "the content has no part: drop it, or say something", "parts")
 
 
 def part_without_data(view: View) -> Iterator[Finding]:

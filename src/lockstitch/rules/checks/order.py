@@ -20,6 +20,7 @@ __all__ = [
     "lone_reasoning",
     "no_messages",
     "system_first",
+    "system_in_list",
     "system_misplaced",
 ]
 
@@ -52,6 +53,15 @@ def system_first(view: View) -> Iterator[Finding]:
     """Find a system message in front of the list."""
     if view.facts and view.facts[0].role == SYSTEM:
         yield Finding(0, "a system message opens the list: move it to the request's system field")
+
+
+def system_in_list(view: View) -> Iterator[Finding]:
+    """Find system messages inside the list."""
+    for index, fact in enumerate(view.facts):
+        if fact.role == SYSTEM:
+            yield Finding(
+                index, "a system message: move it out of the list, or let the user say it"
+            )
 
 
 def system_misplaced(view: View) -> Iterator[Finding]:

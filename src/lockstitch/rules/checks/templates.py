@@ -24,7 +24,6 @@ __all__ = [
     "media_in_system",
     "roles_repeat",
     "several_calls",
-    "system_anywhere",
     "system_later",
     "two_assistants_last",
     "user_not_first",
@@ -56,14 +55,6 @@ def roles_repeat(view: View) -> Iterator[Finding]:
             message = f"two messages of role {role} follow each other: merge them"
             yield Finding(index, message)
         before = role
-
-
-def system_anywhere(view: View) -> Iterator[Finding]:
-    """Find system messages, wherever they stand."""
-    for index, fact in enumerate(view.facts):
-        if fact.role == SYSTEM:
-            message = "the template knows no system message: say it in the next user message"
-            yield Finding(index, message)
 
 
 def system_later(view: View) -> Iterator[Finding]:

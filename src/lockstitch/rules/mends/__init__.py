@@ -12,14 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lockstitch.rules.mends import (
-    anthropic,
     chat,
     compatible,
     content,
     links,
+    markers,
     media,
     order,
+    request,
     responses,
+    restore,
     stored,
     thinking,
     turns,
@@ -32,13 +34,13 @@ __all__ = ["MENDS"]
 
 
 _ANSWER: Final[dict[str, Mend]] = {
-    "restore": links.bring_back_result,
+    "restore": restore.bring_back_result,
     "move": links.take_back,
     "synthesize": links.answer,
     "drop": links.drop_call,
 }
 _HOME: Final[dict[str, Mend]] = {
-    "restore": links.bring_back_call,
+    "restore": restore.bring_back_call,
     "move": links.move_behind,
     "rename": links.adopt,
     "demote": links.demote,
@@ -62,7 +64,7 @@ _THOUGHTS: Final[dict[str, Mend]] = {
     "synthesize": compatible.leave_thoughts_empty,
 }
 _OPENED: Final[dict[str, Mend]] = {
-    "restore": order.bring_back_user,
+    "restore": restore.bring_back_user,
     "synthesize": order.open_with_user,
 }
 
@@ -80,11 +82,11 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "lone_surrogate": {"replace": content.well_formed},
     "strange_role": {"move": turns.lift_instructions, "replace": turns.write_role},
     "system_in_list": {"move": order.lift_system},
-    "result_before_call": {"restore": links.bring_back_call, "move": links.move_behind},
+    "result_before_call": {"restore": restore.bring_back_call, "move": links.move_behind},
     "response_astray": {"move": links.move_home},
-    "displaced_result": {"restore": links.bring_back_call, "move": links.move_home},
+    "displaced_result": {"restore": restore.bring_back_call, "move": links.move_home},
     "duplicate_result": {
-        "restore": links.bring_back_call,
+        "restore": restore.bring_back_call,
         "move": links.move_behind,
         "merge": links.merge_results,
         "drop": links.drop_part,
@@ -113,7 +115,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "results_counted": _ANSWER,
     "call_answered_nowhere": _ANSWER,
     "several_calls": {"move": compatible.one_call_each},
-    "id_not_of_nine": {"rename": links.rename_call},
+    "misshapen_id": {"rename": links.rename_call},
     # Reasoning, and what stands beside calls.
     "call_without_thoughts": _THOUGHTS,
     "call_without_reasoning_in_turn": _THOUGHTS,
@@ -135,7 +137,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "unsigned_thinking": {"restore": content.bring_back_seal, "drop": links.drop_part},
     "empty_tool_calls": {"drop": content.drop_key},
     "null_content": {"replace": content.say_nothing},
-    "marker_misplaced": {"move": anthropic.move_marker},
+    "marker_misplaced": {"move": markers.move_marker},
     "empty_text_block": {"drop": content.drop_text, "replace": content.fill},
     "blank_text": {"drop": content.drop_text, "replace": content.fill},
     "empty_content": {"drop": content.drop_message, "replace": content.fill},
@@ -151,11 +153,10 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "opens_with_calls": _OPENED,
     "user_not_first": _OPENED,
     # Converse and Gemini: content first, then neighbours, then who speaks first and last.
-    "parts_empty": {"drop": content.drop_message, "replace": content.fill},
-    "no_blocks": {"drop": content.drop_message, "replace": content.fill},
+    "no_parts": {"drop": content.drop_message, "replace": content.fill},
     "part_without_data": {"drop": links.drop_part},
     "blank_block": {"drop": turns.drop_blank, "replace": content.fill},
-    "error_result_empty": {"replace": turns.say_error},
+    "empty_error_result": {"replace": content.fill},
     "video_block": {"demote": media.stub},
     "s3_in_result": {"move": media.put_beside},
     "s3_source": {"demote": media.stub},
@@ -165,7 +166,6 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "call_after_model_text": {"merge": order.merge_neighbours},
     "text_beside_call": {"drop": links.drop_part},
     "text_beside_result": {"move": turns.fold_into_result},
-    "bad_call_id": {"rename": links.rename_call},
     "bad_tool_name": {"rename": content.shorten_name},
     "response_name": {"rename": turns.name_response},
     "signature_missing": {
@@ -176,10 +176,10 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
         "restore": turns.bring_back_signature,
         "replace": turns.bypass_signature,
     },
-    "final_whitespace": {"replace": turns.trim_end},
-    "call_leads": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    "final_whitespace": {"replace": content.strip_end},
+    "call_leads": {"restore": restore.bring_back_user, "synthesize": order.open_with_user},
     "ends_with_model": {"synthesize": order.go_on},
-    "first_not_user": {"restore": order.bring_back_user, "synthesize": order.open_with_user},
+    "first_not_user": {"restore": restore.bring_back_user, "synthesize": order.open_with_user},
     # Chat Completions
     "arguments_not_text": {"replace": content.write_arguments},
     "large_batch": {"move": chat.part_batch},
@@ -187,9 +187,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "audio_refused": {"drop": chat.leave_out},
     "system_refused": {"replace": chat.as_developer, "demote": chat.as_user},
     "developer_refused": {"demote": chat.as_user},
-    "chat_call_id": {"rename": links.rename_call},
     # Responses; an id that is left out may leave reasoning behind, so ids come first
-    "responses_call_id": {"rename": links.rename_call},
     "item_id_characters": _ITEM_ID,
     "item_id_prefix": _ITEM_ID,
     "item_id_length": _ITEM_ID,
@@ -208,15 +206,14 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "system_after_start": {"demote": order.as_user},
     "odd_call_id": {"rename": links.rename_call},
     "odd_call_name": {"rename": content.shorten_name},
-    "empty_error_result": {"replace": content.fill},
     "empty_compaction": {"drop": links.drop_part},
     "too_many_markers": {"drop": content.drop_key},
-    "large_image_among_many": {"drop": anthropic.stand_for_image},
-    "tools_undefined": {"synthesize": anthropic.define_tools},
-    "tools_not_defined": {"synthesize": anthropic.define_tools},
+    "large_image_among_many": {"drop": media.stand_for_image},
+    "tools_undefined": {"synthesize": request.define_tools},
+    "tools_not_defined": {"synthesize": request.define_tools},
     "thinking_at_end": {"synthesize": order.go_on, "drop": links.drop_part},
     "assistant_last": {"synthesize": order.go_on, "drop": content.drop_message},
-    "white_space_at_end": {"replace": anthropic.strip_end},
+    "white_space_at_end": {"replace": content.strip_end},
     "foreign_signature": {"drop": links.drop_part},
     "altered_thinking": {"restore": thinking.bring_back_block, "drop": thinking.drop_of_turn},
     "filtered_turn": {"restore": thinking.bring_back_turn, "drop": thinking.drop_of_turn},

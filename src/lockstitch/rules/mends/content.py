@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.rules.ids import IdShape, fitting
 from lockstitch.rules.mends.links import drop_part
-from lockstitch.transcript import Reasoning, ToolCall, ToolResult
+from lockstitch.transcript import Reasoning, Text, ToolCall, ToolResult
 from lockstitch.writing import edited, inside, text_of, without
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "results_first",
     "say_nothing",
     "shorten_name",
+    "strip_end",
     "well_formed",
     "wrap_arguments",
     "write_arguments",
@@ -197,6 +198,21 @@ def _rearrange(draft: Draft, breach: Breach, part: ToolCall, arguments: Any) -> 
         part.path,
         before=part.arguments,
         after=arguments,
+    )
+    return True
+
+
+def strip_end(draft: Draft, breach: Breach) -> bool:
+    """Take the white space at the end of a text away."""
+    part = breach.part()
+    if not isinstance(part, Text) or part.text is None:
+        return False
+    path = f"{part.path}.text" if part.path.endswith("]") else part.path
+    text = part.text.rstrip()
+    draft.rewrite(breach.entry, edited(draft.fields(breach.entry), path, text))
+    message = "white space at the end of the text was taken away"
+    draft.note(
+        "replace", breach.rule.id, breach.entry, message, part.path, before=part.text, after=text
     )
     return True
 

@@ -1,16 +1,15 @@
 """Mends of calls and results: what belongs together is brought together, least loss first.
 
 Each takes a draft and a breach, changes the draft and accounts for it, or returns False where it
-cannot help. Must not know: which rule calls for which mend (`mends`).
+cannot help. What comes back from the record: `restore`. Must not know: which rule calls
+for which mend (`mends`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from lockstitch.facts import ASSISTANT, OTHER, RESULT, TOOL
+from lockstitch.facts import ASSISTANT, RESULT, TOOL
 from lockstitch.rules.ids import fitting
 from lockstitch.transcript import ToolCall, ToolResult
 from lockstitch.writing import inside, joined, text_of
@@ -19,19 +18,15 @@ if TYPE_CHECKING:
     from lockstitch.pairing import Occurrence
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft, Entry
-    from lockstitch.rules.record import Record
 
 __all__ = [
     "NOTE",
     "UNKNOWN",
     "adopt",
     "answer",
-    "bring_back_call",
-    "bring_back_result",
     "demote",
     "drop_call",
     "drop_part",
-    "drop_unit",
     "merge_results",
     "move_behind",
     "move_home",
@@ -94,33 +89,6 @@ def _move(draft: Draft, breach: Breach, part: ToolResult, call: Entry) -> bool:
 # --- a call without a result ----------------------------------------------------------------------
 
 
-def _at_open_call(breach: Breach) -> Breach:
-    """Look at the call that is open where an id was used twice and the walk left another open."""
-    call = breach.lookup.open_call_at(breach.place)
-    if call is None:
-        return breach
-    place = breach.view.place(call.message, call.ordinal)
-    finding = msgspec.structs.replace(breach.finding, index=call.message, path=place)
-    return msgspec.structs.replace(breach, finding=finding)
-
-
-def bring_back_result(draft: Draft, breach: Breach) -> bool:
-    """Bring the result of a call back from the record."""
-    breach = _at_open_call(breach)
-    part = breach.part()
-    if breach.record is None or not isinstance(part, ToolCall):
-        return False
-    found = breach.record.result_of(part, breach.entry.origin)
-    if found is None:
-        return False
-    native, result = found
-    given = inside(draft.writer.fields(native), result.path) if draft.writer.packed else native
-    draft.put_result(breach.entry, given)
-    message = f"the result of the call {part.id or part.name} was brought back from the record"
-    draft.note("restore", breach.rule.id, breach.entry, message, part.path, after=given)
-    return True
-
-
 def take_back(draft: Draft, breach: Breach) -> bool:
     """Move the result of a call behind it that stands before it, at an earlier call of its id."""
     call = breach.lookup.open_call_at(breach.place)
@@ -130,14 +98,12 @@ def take_back(draft: Draft, breach: Breach) -> bool:
     part = breach.view.end(tie.message, tie.ordinal)
     if not isinstance(part, ToolResult):
         return False
-    finding = msgspec.structs.replace(breach.finding, index=tie.message, path=part.path)
-    early = msgspec.structs.replace(breach, finding=finding)
-    return _move(draft, early, part, breach.entries[call.message])
+    return _move(draft, breach.at(tie.message, part.path), part, breach.entries[call.message])
 
 
 def answer(draft: Draft, breach: Breach) -> bool:
     """Answer a call in its tool's place, saying that the outcome is unknown."""
-    breach = _at_open_call(breach)
+    breach = breach.at_open_call()
     part = breach.part()
     if not isinstance(part, ToolCall):
         return False
@@ -151,70 +117,6 @@ def answer(draft: Draft, breach: Breach) -> bool:
 
 
 # --- a result without a call ----------------------------------------------------------------------
-
-
-def bring_back_call(draft: Draft, breach: Breach) -> bool:
-    """Bring the call of a result back from the record, with its whole message."""
-    part = breach.part()
-    record = breach.record
-    if record is None or not isinstance(part, ToolResult):
-        return False
-    place = record.call_of(part, breach.entry.origin)
-    if place is None:
-        return False
-    if place in breach.lookup.restored:
-        return True  # it came back with another of its results
-    if record.kept(place) or not _lost(breach, record, place):
-        return False
-    breach.lookup.restored.add(place)
-    rest = _rest_of(breach, record, place)
-    before = None if rest is None else rest.native
-    natives = record.with_thoughts(place)
-    if rest is not None:
-        draft.replace(rest, natives[-1])
-    else:
-        _put_back(draft, breach, natives, part)
-    message = f"the call of the result {part.id or part.name} was brought back from the record"
-    for native in natives[-1:] if rest is not None else natives:
-        draft.note(
-            "restore", breach.rule.id, breach.entry, message, part.path, before=before, after=native
-        )
-    return True
-
-
-def _put_back(draft: Draft, breach: Breach, natives: list[Any], part: ToolResult) -> None:
-    """Put a call before its result; results of others in the same message stay before both."""
-    entry = breach.entry
-    ties = [breach.lookup.ties.get((breach.finding.index, at)) for at in range(_ends(breach))]
-    others = any(tie is not None and tie.call is not None and not tie.duplicate for tie in ties)
-    at = draft.position(entry) + others
-    made = [draft.insert(at, native) for native in reversed(natives)]
-    if others:
-        draft.put_result(made[0], draft.take_result(entry, part.path))
-
-
-def _ends(breach: Breach) -> int:
-    return len(breach.view.facts[breach.finding.index].ends)
-
-
-def _lost(breach: Breach, record: Record, place: int) -> bool:
-    """Whether a call is gone, though its result found another call of its id to go with."""
-    tie = breach.lookup.tie_at(breach.place)
-    if tie is None or tie.call is None or tie.duplicate:
-        return True
-    return record.place_of(breach.entries[tie.call.message].origin) not in {-1, place}
-
-
-def _rest_of(breach: Breach, record: Record, place: int) -> Entry | None:
-    """Find what is left of a message that lost a call: the rest of it stands before the result."""
-    for at in range(breach.finding.index - 1, -1, -1):
-        entry = breach.entries[at]
-        role = breach.view.facts[at].role
-        if role == ASSISTANT and not entry.touched:
-            return entry if record.holds(place, breach.view.parts(at)) else None
-        if role not in {TOOL, OTHER}:
-            return None
-    return None
 
 
 def adopt(draft: Draft, breach: Breach) -> bool:
@@ -345,20 +247,7 @@ def drop_part(draft: Draft, breach: Breach) -> bool:
 
 def drop_call(draft: Draft, breach: Breach) -> bool:
     """Drop a call that has no result."""
-    return drop_part(draft, _at_open_call(breach))
-
-
-def drop_unit(draft: Draft, breach: Breach) -> bool:
-    """Drop a call with all that is bound to it."""
-    view = breach.view
-    members = breach.lookup.members(breach.finding.index)
-    if any(view.facts[at].role not in {ASSISTANT, TOOL} for at in members):
-        return False
-    for at in members:
-        entry = breach.entries[at]
-        draft.remove(entry)
-        draft.note("drop", breach.rule.id, entry, breach.finding.message, "", before=entry.native)
-    return True
+    return drop_part(draft, breach.at_open_call())
 
 
 # --- two results, two calls of one id -------------------------------------------------------------
@@ -426,11 +315,9 @@ def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
     view = breach.view
     ends = [(call.message, call.ordinal)]
     ends += [(tie.message, tie.ordinal) for tie in breach.lookup.results(call)]
-    for message, ordinal in ends:
+    parts = [(message, view.end(message, ordinal)) for message, ordinal in ends]
+    for message, part in ((message, part) for message, part in parts if part is not None):
         entry = breach.entries[message]
-        part = view.end(message, ordinal)
-        if part is None:
-            continue
         before = entry.native
         # Only ids change, so the paths of other breaches hold.
         touched = entry.touched

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft
 
-__all__ = ["ATTACHED", "put_beside", "rename_document", "stub"]
+__all__ = ["ATTACHED", "IMAGE", "put_beside", "rename_document", "stand_for_image", "stub"]
 
 ATTACHED: Final = "[The attachment stands beside this result.]"
 """What a result says whose attachment was moved out of it."""
+IMAGE = "[An image stood here. It was too large for a request with many images.]"
+"""What stands for an image that cannot be sent."""
 
 
 def _kind(block: Any) -> str:
@@ -69,6 +71,21 @@ def stub(draft: Draft, breach: Breach) -> bool:
     breach.entry.touched = False
     message = f"a note was put in the place of the {kind}: {breach.finding.message}"
     draft.note("demote", breach.rule.id, breach.entry, message, path, before=before, after=note)
+    return True
+
+
+def stand_for_image(draft: Draft, breach: Breach) -> bool:
+    """Put a note in the place of an image that cannot be sent."""
+    path = breach.finding.path
+    fields = draft.fields(breach.entry)
+    before = inside(fields, path)
+    note = draft.writer.text(IMAGE)
+    touched = breach.entry.touched
+    draft.rewrite(breach.entry, edited(fields, path, note))
+    # A block stands for a block, so the paths of other breaches hold.
+    breach.entry.touched = touched
+    message = f"an image was replaced by a note: {breach.finding.message}"
+    draft.note("drop", breach.rule.id, breach.entry, message, path, before=before, after=note)
     return True
 
 

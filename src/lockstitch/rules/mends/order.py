@@ -21,7 +21,6 @@ __all__ = [
     "GO_ON",
     "as_user",
     "bridge",
-    "bring_back_user",
     "drop_item",
     "go_on",
     "lift_system",
@@ -37,20 +36,6 @@ GO_ON = "Continue."
 """What the user says where the model may not have the last word."""
 BRIDGE = "(continuing)"
 """What the model says where it must speak between a result and the user."""
-
-
-def bring_back_user(draft: Draft, breach: Breach) -> bool:
-    """Bring back from the record the user message that opened the turn."""
-    if breach.record is None:
-        return False
-    found = breach.record.user_before(breach.entry.native)
-    if found is None:
-        return False
-    draft.insert(draft.position(breach.entry), found)
-    breach.entry.touched = True
-    message = "the user message that opens the turn was brought back from the record"
-    draft.note("restore", breach.rule.id, breach.entry, message, "", after=found)
-    return True
 
 
 def open_with_user(draft: Draft, breach: Breach) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.facts import SYSTEM
 from lockstitch.formats.base import mapping
-from lockstitch.rules.mends import content, links
+from lockstitch.rules.mends import links, restore
 from lockstitch.rules.mends.order import lift_system
 from lockstitch.transcript import Text, ToolCall, ToolResult
 from lockstitch.writing import edited, inside
@@ -32,8 +32,6 @@ __all__ = [
     "gather_result",
     "lift_instructions",
     "name_response",
-    "say_error",
-    "trim_end",
     "write_role",
 ]
 
@@ -69,7 +67,7 @@ def gather_result(draft: Draft, breach: Breach) -> bool:
 
 def bring_back_missing(draft: Draft, breach: Breach) -> bool:
     """Bring back the result of a call that has none."""
-    return not breach.finding.related and links.bring_back_result(draft, breach)
+    return not breach.finding.related and restore.bring_back_result(draft, breach)
 
 
 def answer_missing(draft: Draft, breach: Breach) -> bool:
@@ -202,32 +200,6 @@ def drop_blank(draft: Draft, breach: Breach) -> bool:
     if not breach.finding.path.endswith("]") or draft.writer.says_nothing(others):
         return False
     return links.drop_part(draft, breach)
-
-
-def say_error(draft: Draft, breach: Breach) -> bool:
-    """Let an error result say that it is one."""
-    part = breach.part()
-    if not isinstance(part, ToolResult):
-        return False
-    said = [draft.writer.text(content.EMPTY)]
-    draft.rewrite(breach.entry, draft.writer.result(draft.fields(breach.entry), part, said))
-    message = f"the error result said nothing and now says {content.EMPTY!r}"
-    _note(draft, breach, "replace", message, part, before=part.content, after=said)
-    return True
-
-
-def trim_end(draft: Draft, breach: Breach) -> bool:
-    """Strip the white space at the end of a text."""
-    part = breach.part()
-    if not isinstance(part, Text) or part.text is None:
-        return False
-    fields = draft.fields(breach.entry)
-    text = part.text.rstrip()
-    path = f"{part.path}.text" if part.path.endswith("]") else part.path
-    draft.rewrite(breach.entry, edited(fields, path, text))
-    message = "the white space at the end of the text was stripped"
-    _note(draft, breach, "replace", message, part, before=part.text, after=text)
-    return True
 
 
 def fold_into_result(draft: Draft, breach: Breach) -> bool:
