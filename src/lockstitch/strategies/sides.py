@@ -58,9 +58,7 @@ def _missing(window: Window) -> int | None:
         last = following
     end = _last_kept(window)
     if end >= 0 and _closes(window, end) and _ends_with_user(window):
-        while window.role(end) not in _SIDES or _closes(window, end):
-            end += 1
-        return end
+        return next((at for at in range(end, window.count) if _hands_over(window, at)), None)
     return None
 
 
@@ -255,13 +253,21 @@ def _starts_with_user(window: Window) -> bool:
 
 
 def _ends_with_user(window: Window) -> bool:
-    """Whether the user's side must have the last word, and has it in the input."""
+    """Whether the user's side must have the last word.
+
+    Not where the model has it in the input and keeps it: other words of the model are another end.
+    """
     if window.request.profile.end != "user":
         return False
     position = window.count - 1
     while position >= 0 and window.role(position) not in _SIDES:
         position -= 1
-    return position >= 0 and not _closes(window, position)
+    return position >= 0 and not (_closes(window, position) and window.is_kept(position))
+
+
+def _hands_over(window: Window, position: int) -> bool:
+    """Whether a window may end with a message: the user's side speaks, or the model asks for it."""
+    return window.role(position) in _SIDES and not _closes(window, position)
 
 
 def _closes(window: Window, position: int) -> bool:
