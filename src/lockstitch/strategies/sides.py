@@ -68,9 +68,12 @@ def _between(window: Window, last: int, position: int) -> int:
         while position > last and window.role(position) != ASSISTANT:
             position -= 1
         return position
-    after = _next(window, last, 1)
-    model = _side(window, last) == ASSISTANT != _side(window, after)
-    return after if model else _next(window, position, -1)
+    if _side(window, last) == ASSISTANT:
+        # The first word of the user's side: it stays the first when what stood before it has gone.
+        for at in range(last + 1, position):
+            if _side(window, at) == USER:
+                return at
+    return _next(window, position, -1)
 
 
 def _spoken(window: Window) -> Iterator[tuple[int, int]]:

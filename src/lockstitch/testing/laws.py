@@ -219,6 +219,9 @@ def _no_new_violation(subject: Subject, ask: Ask, kept: tuple[int, ...]) -> list
                 continue
             if rule.check in HIDDEN and breach[1] in subject.unanswered():
                 continue
+            # Of two pinned turns that only damage kept apart, neither can go.
+            if len(ask.pins) > 1 and before and breach[1] in pinned:
+                continue
             if times > before[breach]:
                 place = f" at {breach[1]}{breach[2]}" if breach[1] >= 0 else ""
                 failures.append(f"no new violation: {breach[0]}{place} (tail {tail})")

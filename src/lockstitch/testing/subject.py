@@ -42,13 +42,18 @@ LIST_LEVEL: Final = frozenset(
     }
 )
 
-# Checks of a result without its call that differ in what stands before it; a cut may change that.
-STRAYS: Final = frozenset(
-    {"leading_result", "result_after_user", "surplus_result", "unknown_result"}
+# Checks that tell one damage in other words, as what stands around it differs: a result without its
+# call by what stands before it, a call without its result by whether others of its turn have one. A
+# cut may change that, so all of a set are told as one rule's.
+ALIKE: Final = (
+    frozenset({"leading_result", "result_after_user", "surplus_result", "unknown_result"}),
+    frozenset({"dangling_call", "response_count"}),
 )
-
-# All of them are told as this rule's.
-_STRAY = next(rule.id for rule in RULES.values() if rule.check in STRAYS)
+_TOLD_AS: Final = {
+    check: next(rule.id for rule in RULES.values() if rule.check in checks)
+    for checks in ALIKE
+    for check in checks
+}
 
 # Checks that any result with a call's id satisfies, be it another call's: when that other goes, what
 # it hid comes to light. So a call that never had a result of its own is not newly broken.
@@ -193,6 +198,6 @@ def breaches(violations: Sequence[Violation], positions: Sequence[int]) -> Count
             found[violation.rule, -1, ""] += 1
         else:
             inside = violation.path.partition("]")[2]
-            name = _STRAY if check in STRAYS else violation.rule
+            name = _TOLD_AS.get(check, violation.rule)
             found[name, positions[violation.index], inside] += 1
     return found
