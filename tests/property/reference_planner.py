@@ -1,7 +1,7 @@
 """Planning once more, in the plainest way: over all groups at once, every sum added up anew.
 
-It follows the planner's promises in order. It knows nothing of windows, of where a walk began, nor
-of what a decision costs.
+It follows the planner's promises in order. It knows nothing of windows, of where a walk began, of
+what a decision costs, nor of the profiles in `TAKE_SIDES`.
 """
 
 import itertools
@@ -9,10 +9,18 @@ import itertools
 from lockstitch.accepting import check
 from lockstitch.facts import ASSISTANT, CALL, OTHER, SYSTEM, USER
 from lockstitch.formats import get_format
-from lockstitch.rules.profiles import get_profile
+from lockstitch.rules.catalog import RULES
+from lockstitch.rules.profiles import PROFILES, get_profile
 
 # What a tangled history comes to is not said here: it was damaged before.
 TANGLED = "tangled"
+
+# Nor what the targets come to that ask whose turn it is on either hand of a hole.
+TAKE_SIDES = {
+    profile.name
+    for profile in PROFILES.values()
+    if profile.parted or profile.end != "any" or profile.answers_results
+}
 
 
 def reference(subject, ask):
@@ -217,7 +225,9 @@ class Planner:
                 profile=self.ask.profile,
                 format=self.subject.format,
             )
-            broken = [found.index for found in report.errors]
+            broken = [
+                found.index for found in report.errors if not RULES[found.rule].target_only
+            ]
             if not broken:
                 return legal[0]
             last = legal[0] + max(broken) if max(broken) >= 0 else self.count

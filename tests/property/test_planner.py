@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_planner import TANGLED, reference
+from reference_planner import TAKE_SIDES, TANGLED, reference
 from spread import spread
 
 import lockstitch as ls
@@ -17,6 +17,9 @@ from lockstitch.testing.strategies import KINDS
 from lockstitch.testing.subject import Subject
 
 profiles = st.sampled_from(sorted(PROFILES))
+# The plain planner takes no account of whose turn it is on either hand of a hole: for targets that
+# ask for that, what must stay reaches further. Those have the laws, and the test before this one.
+plain_profiles = st.sampled_from(sorted(set(PROFILES) - TAKE_SIDES))
 in_every_format = pytest.mark.parametrize("format", sorted(SHAPES))
 kinds = st.sampled_from(sorted(KINDS))
 
@@ -49,7 +52,7 @@ def test_a_decision_from_the_tail_is_the_decision_over_the_whole(format, data):
 @spread(len(SHAPES))
 def test_a_decision_is_that_of_the_plain_planner(format, data):
     subject = Subject(data.draw(KINDS[data.draw(kinds)](format)), format)
-    ask = data.draw(asks(subject, data.draw(profiles)))
+    ask = data.draw(asks(subject, data.draw(plain_profiles)))
     expected = reference(subject, ask)
     if expected == TANGLED:
         return

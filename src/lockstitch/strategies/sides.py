@@ -58,9 +58,7 @@ def _missing(window: Window) -> int | None:
         last = following
     end = _last_kept(window)
     if end >= 0 and _closes(window, end) and _ends_with_user(window):
-        while window.role(end) not in _SIDES or _closes(window, end):
-            end += 1
-        return end
+        return next((at for at in range(end, window.count) if _hands_over(window, at)), None)
     return None
 
 
@@ -70,9 +68,12 @@ def _between(window: Window, last: int, position: int) -> int:
         while position > last and window.role(position) != ASSISTANT:
             position -= 1
         return position
-    after = _next(window, last, 1)
-    model = _side(window, last) == ASSISTANT != _side(window, after)
-    return after if model else _next(window, position, -1)
+    if _side(window, last) == ASSISTANT:
+        # The first word of the user's side: it stays the first when what stood before it has gone.
+        for at in range(last + 1, position):
+            if _side(window, at) == USER:
+                return at
+    return _next(window, position, -1)
 
 
 def _spoken(window: Window) -> Iterator[tuple[int, int]]:
@@ -255,13 +256,21 @@ def _starts_with_user(window: Window) -> bool:
 
 
 def _ends_with_user(window: Window) -> bool:
-    """Whether the user's side must have the last word, and has it in the input."""
+    """Whether the user's side must have the last word.
+
+    Not where the model has it in the input and keeps it: other words of the model are another end.
+    """
     if window.request.profile.end != "user":
         return False
     position = window.count - 1
     while position >= 0 and window.role(position) not in _SIDES:
         position -= 1
-    return position >= 0 and not _closes(window, position)
+    return position >= 0 and not (_closes(window, position) and window.is_kept(position))
+
+
+def _hands_over(window: Window, position: int) -> bool:
+    """Whether a window may end with a message: the user's side speaks, or the model asks for it."""
+    return window.role(position) in _SIDES and not _closes(window, position)
 
 
 def _closes(window: Window, position: int) -> bool:

@@ -28,7 +28,7 @@ from lockstitch.measure.limits import CHARS, TOKENS
 from lockstitch.plan import REASONS, Plan
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.profiles import get_profile
-from lockstitch.testing.subject import LIST_LEVEL, Subject
+from lockstitch.testing.subject import HIDDEN, LIST_LEVEL, Subject
 
 if TYPE_CHECKING:
     from lockstitch.grouping import Group
@@ -216,6 +216,11 @@ def _no_new_violation(subject: Subject, ask: Ask, kept: tuple[int, ...]) -> list
                 continue
             # What a profile only warns of, it does not ask of a window's start.
             if rule.check in LIST_LEVEL and rule.severity == "warning" and not demanding:
+                continue
+            if rule.check in HIDDEN and breach[1] in subject.unanswered():
+                continue
+            # Of two pinned turns that only damage kept apart, neither can go.
+            if len(ask.pins) > 1 and before and breach[1] in pinned:
                 continue
             if times > before[breach]:
                 place = f" at {breach[1]}{breach[2]}" if breach[1] >= 0 else ""

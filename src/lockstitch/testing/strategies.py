@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from lockstitch.errors import MissingExtra
 
 try:
@@ -75,18 +77,19 @@ _arguments = st.dictionaries(st.sampled_from(("city", "q", "n")), _values, max_s
 
 
 class _Ids:
-    """Hands out ids: fresh ones, or ones from a small pool."""
+    """Hands out ids: fresh ones, or ones from a small pool. Mistral's have nine characters."""
 
-    def __init__(self, draw: Any, pool: int) -> None:
+    def __init__(self, draw: Any, format: str, pool: int) -> None:
         self._draw = draw
+        self._write = "call{:05d}" if format == "mistral" else "call_{}"
         self._pool = pool
         self._count = 0
 
     def next(self) -> str:
         self._count += 1
         if self._pool:
-            return f"call_{self._draw(st.integers(0, self._pool - 1))}"
-        return f"call_{self._count}"
+            return self._write.format(self._draw(st.integers(0, self._pool - 1)))
+        return self._write.format(self._count)
 
 
 def _rounds(draw: Any, format: str, ids: _Ids) -> list[Step]:
@@ -140,7 +143,7 @@ def steps_of_valid(draw: Any, format: str, pool: int = 0) -> list[Step]:
         format: decides which steps there are.
         pool: how many ids there are to take from; 0 for a fresh one each time.
     """
-    ids = _Ids(draw, pool)
+    ids = _Ids(draw, format, pool)
     steps: list[Step] = []
     if format in _OWN_SYSTEM:
         steps += [System(draw(_texts)) for _ in range(draw(st.sampled_from((0, 1, 1, 2))))]
@@ -157,7 +160,7 @@ def steps_of_valid(draw: Any, format: str, pool: int = 0) -> list[Step]:
             steps.append(Say(draw(_texts), draw(_thoughts), draw(st.booleans())))
     if draw(st.integers(0, 3)) == 0:
         steps += _open_tail(draw, format, ids)
-    return _placed(steps)
+    return _in_order(_placed(steps), format)
 
 
 def _placed(steps: list[Step]) -> list[Step]:
@@ -170,6 +173,31 @@ def _placed(steps: list[Step]) -> list[Step]:
             continue
         kept.append(step)
     return kept
+
+
+def _in_order(steps: list[Step], format: str) -> list[Step]:
+    """Let the sides speak in the order that the format's own provider asks for.
+
+    Mistral wants the model to speak between a result and the user; Gemini wants a call in the first
+    content of the model's turn, so what is thought before it is thought in it.
+    """
+    if format not in {"mistral", "gemini"}:
+        return steps
+    told: list[Step] = []
+    for step in steps:
+        before = told[-1] if told else None
+        if format == "mistral":
+            if isinstance(before, Result) and isinstance(step, User):
+                told.append(Say("noted"))
+        elif isinstance(step, (Calls, Hosted)) and isinstance(before, Think):
+            told.pop()
+            if isinstance(step, Calls):
+                step = msgspec.structs.replace(step, thought=before.text)
+            before = told[-1] if told else None
+        if format == "gemini" and isinstance(step, Calls) and isinstance(before, Hosted):
+            told.append(User("and then?"))
+        told.append(step)
+    return told
 
 
 def _open_tail(draw: Any, format: str, ids: _Ids) -> list[Step]:

@@ -14,6 +14,7 @@ from lockstitch.accepting import check
 from lockstitch.document.objects import LIST_KEYS
 from lockstitch.history import groups, load
 from lockstitch.measure.counters import Sizer, sizer_for
+from lockstitch.pairing import pair
 from lockstitch.rules.catalog import RULES
 from lockstitch.transcript import Transcript
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from lockstitch.grouping import Group
     from lockstitch.rules.report import Violation
 
-__all__ = ["LIST_LEVEL", "Subject", "breaches"]
+__all__ = ["HIDDEN", "LIST_LEVEL", "Subject", "breaches"]
 
 # Checks whose finding is about the list as a whole: a cut may move the place it is reported at, so
 # what counts is how many there are.
@@ -41,13 +42,22 @@ LIST_LEVEL: Final = frozenset(
     }
 )
 
-# Checks of a result without its call that differ in what stands before it; a cut may change that.
-STRAYS: Final = frozenset(
-    {"leading_result", "result_after_user", "surplus_result", "unknown_result"}
+# Checks that tell one damage in other words, as what stands around it differs: a result without its
+# call by what stands before it, a call without its result by whether others of its turn have one. A
+# cut may change that, so all of a set are told as one rule's.
+ALIKE: Final = (
+    frozenset({"leading_result", "result_after_user", "surplus_result", "unknown_result"}),
+    frozenset({"dangling_call", "response_count"}),
 )
+_TOLD_AS: Final = {
+    check: next(rule.id for rule in RULES.values() if rule.check in checks)
+    for checks in ALIKE
+    for check in checks
+}
 
-# All of them are told as this rule's.
-_STRAY = next(rule.id for rule in RULES.values() if rule.check in STRAYS)
+# Checks that any result with a call's id satisfies, be it another call's: when that other goes, what
+# it hid comes to light. So a call that never had a result of its own is not newly broken.
+HIDDEN: Final = frozenset({"call_answered_nowhere"})
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.
 Breach = tuple[str, int, str]
@@ -84,6 +94,7 @@ class Subject:
         self._groups: dict[str, list[Group]] = {}
         self._breaches: dict[tuple[str, str, tuple[int, ...]], Counter[Breach]] = {}
         self._sizers: dict[tuple[str, str], Sizer] = {}
+        self._unanswered: frozenset[int] | None = None
 
     @classmethod
     def of(cls, source: Any, *, format: str | None = None) -> Subject:
@@ -134,6 +145,13 @@ class Subject:
             found = self._breaches[key] = breaches(report.violations, positions)
         return found
 
+    def unanswered(self) -> frozenset[int]:
+        """Return the positions of the messages with a call that no result of its own answers."""
+        if self._unanswered is None:
+            calls = pair(self.transcript().facts_from(0)).calls
+            self._unanswered = frozenset(call.message for call in calls if call.answer < 0)
+        return self._unanswered
+
     def sizer(self, unit: str, counter: Any) -> Sizer:
         """Return the sizes of the messages in one unit; kept for the counters that have a name."""
         if counter is not None and not isinstance(counter, str):
@@ -180,6 +198,6 @@ def breaches(violations: Sequence[Violation], positions: Sequence[int]) -> Count
             found[violation.rule, -1, ""] += 1
         else:
             inside = violation.path.partition("]")[2]
-            name = _STRAY if check in STRAYS else violation.rule
+            name = _TOLD_AS.get(check, violation.rule)
             found[name, positions[violation.index], inside] += 1
     return found
