@@ -160,7 +160,7 @@ def test_a_system_message_inside_the_list_is_only_suspected_and_said_by_the_user
     assert found == {"tp-system-first": "warning"}
     assert not repair(history).changes
     exported = ls.export(history, profile="chat-template", format="openai-chat")
-    assert exported.messages == [user("1"), said("2"), user("s"), user("3")]
+    assert exported.messages == [user("1"), said("2"), user("s\n\n3")]
 
 
 def test_an_image_with_no_user_message_to_go_to_stays_and_is_said():

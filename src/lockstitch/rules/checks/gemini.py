@@ -200,14 +200,21 @@ def response_name(view: View) -> Iterator[Finding]:
     for tie in view.results():
         if tie.link.family != FUNCTION:
             continue
-        called = tie.call.link.name if tie.call is not None else None
+        given = _function(view, tie.message, tie.ordinal)
+        called = _function(view, tie.call.message, tie.call.ordinal) if tie.call else None
         # A response to a call that is gone can only be asked for some name.
-        if tie.link.name is None or (called is not None and called != tie.link.name):
+        if given is None or (called is not None and called != given):
             yield Finding(
                 tie.message,
                 f"the response does not name its function: call it {called or 'as its call'}",
                 view.place(tie.message, tie.ordinal),
             )
+
+
+def _function(view: View, index: int, ordinal: int) -> str | None:
+    """Return the name at one end; facts do not hold it where there is an id to pair by."""
+    part = view.end(index, ordinal)
+    return part.name if isinstance(part, (ToolCall, ToolResult)) else None
 
 
 # --- parts ----------------------------------------------------------------------------------------

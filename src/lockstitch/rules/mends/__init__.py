@@ -109,7 +109,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "leading_result": _HOME,
     "result_after_user": _HOME,
     "surplus_result": _HOME,
-    "result_without_id": _HOME,
+    "result_without_id": {**_HOME, "rename": links.name_result},
     "results_counted": _ANSWER,
     "call_answered_nowhere": _ANSWER,
     "several_calls": {"move": compatible.one_call_each},

@@ -172,16 +172,11 @@ def name_response(draft: Draft, breach: Breach) -> bool:
     part = breach.part()
     if not isinstance(part, ToolResult):
         return False
-    called = next(
-        (
-            tie.call.link.name
-            for tie in breach.view.groups.pairing.ties
-            if tie.call is not None
-            and tie.message == breach.finding.index
-            and breach.view.place(tie.message, tie.ordinal) == part.path
-        ),
-        None,
-    )
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or tie.call is None:
+        return False
+    call = breach.view.end(tie.call.message, tie.call.ordinal)
+    called = call.name if isinstance(call, ToolCall) else None
     if called is None:
         return False
     fields = draft.fields(breach.entry)
