@@ -172,13 +172,10 @@ def _try_history(
     source: Any, format: str | None, name: str, profiles: Sequence[str], tally: Tally
 ) -> bool:
     """Try every law on one history; say whether it could be read."""
-    lined = name.removesuffix(".gz").endswith(_LINES)
+    kinds = list(_kinds(source, lined=name.removesuffix(".gz").endswith(_LINES)))
     try:
-        transcript = load(source, format=format)
+        transcript, *_ = [load(kind, format=format) for kind in kinds]
         natives = [dict(mapping(native)) for native in transcript.natives]
-        kinds = list(_kinds(source, lined=lined))
-        for kind in kinds[1:]:
-            load(kind, format=format)
     except LockstitchError as error:
         tally.unread.append(Unread(name, str(error)))
         return False

@@ -204,8 +204,8 @@ def _size(subject: Subject, ask: Ask, kept: Sequence[int]) -> list[str]:
 
 def _no_new_violation(subject: Subject, ask: Ask, kept: tuple[int, ...]) -> list[str]:
     failures: list[str] = []
-    # Nothing, or nothing but what is pinned, is what was asked for, or there was nothing but results
-    # whose calls are gone; no message is left to answer.
+    # Nothing, or nothing but what is pinned, is what was asked for, or all there was are results
+    # without their calls; no message is left to answer.
     units = subject.groups(ask.profile)
     pinned = {at for unit in units for at in unit.members if _has(unit, ask)}
     asked = ask.limit == 0 or ask.on_overflow == "empty" or not ask.floor

@@ -115,7 +115,7 @@ RESPONSES: Final = (
         source="vercel/ai pull request 15492; openai/openai-agents-js issue 425",
         check="duplicate_item",
         formats=("openai-responses",),
-        repairs=("drop",),
+        repairs=("rename", "drop"),
     ),
     Rule(
         id="or-approval-needs-request",

@@ -8,9 +8,9 @@ Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sourc
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, USER
 from lockstitch.formats.base import mapping
@@ -42,6 +42,11 @@ __all__ = [
 
 _ROLES = ("user", "model")
 _SIGNATURE = ("thoughtSignature", "thought_signature")
+# What Google documents for calls whose signature is gone; some send it as it is, some encoded.
+_STAND_INS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
+BYPASS: Final = b64encode(_STAND_INS[0].encode()).decode()
+"""The value that stands for a signature that is gone."""
+_NEVER_ISSUED = frozenset({*_STAND_INS, *(b64encode(one.encode()).decode() for one in _STAND_INS)})
 
 
 # --- turns ----------------------------------------------------------------------------------------
@@ -277,7 +282,7 @@ def signature_missing(view: View) -> Iterator[Finding]:
 
 
 def signature_corrupt(view: View) -> Iterator[Finding]:
-    """Find signatures that are not as they were issued.
+    """Find signatures that are not as they were issued, nor the value that stands for one.
 
     Certain where the text is no base64, or differs from the record; a signature of nothing but zero
     bytes is likely a placeholder.
@@ -291,7 +296,7 @@ def signature_corrupt(view: View) -> Iterator[Finding]:
             if not isinstance(part, ToolCall):
                 continue
             signature = signature_of(native, part.path)
-            if not isinstance(signature, str):
+            if not isinstance(signature, str) or signature in _NEVER_ISSUED:
                 continue
             if (state := _state(signature)) != "sound" or _differs(issued, part, signature):
                 yield Finding(

@@ -6,11 +6,11 @@ cannot help. Must not know: which rule calls for which mend (`mends`).
 
 from __future__ import annotations
 
-from base64 import b64encode
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import SYSTEM
 from lockstitch.formats.base import mapping
+from lockstitch.rules.checks.gemini import BYPASS
 from lockstitch.rules.mends import content, links
 from lockstitch.rules.mends.order import lift_system
 from lockstitch.transcript import Text, ToolCall, ToolResult
@@ -37,8 +37,6 @@ __all__ = [
     "write_role",
 ]
 
-BYPASS: Final = b64encode(b"skip_thought_signature_validator").decode()
-"""What Google documents for calls whose signature is gone."""
 _SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
