@@ -321,3 +321,14 @@ def test_a_response_to_a_call_without_a_name_keeps_its_own():
     assert not ls.export([GO, said(nameless), told(gave("g", "1"))], **OPTIONS).changes
     unheard = [GO, CALL, RESULT, A, told({"functionResponse": {"response": {}, "id": "x"}})]
     assert not [one for one in ls.export(unheard, **OPTIONS).changes if one.kind == "rename"]
+
+
+@pytest.mark.parametrize("stand_in", [BYPASS, "skip_thought_signature_validator"])
+def test_what_stands_for_a_lost_signature_differs_from_no_record(stand_in):
+    history = [GO, said(call(thoughtSignature=stand_in)), RESULT]
+    record = [GO, said(call()), RESULT]
+    assert not ls.repair(history, model=NEW, record=record, **OPTIONS).changes
+    # One that was never issued is replaced once, whatever the record says.
+    mended = ls.repair([GO, CALL, RESULT], model=NEW, record=record, **OPTIONS)
+    assert mended.messages == [GO, said(call(thoughtSignature=BYPASS)), RESULT]
+    assert len(mended.changes) == 1
