@@ -26,6 +26,7 @@ __all__ = [
     "INTERIM",
     "OTHER",
     "OTHER_FACTS",
+    "PROVIDER_FAMILIES",
     "REJECTED",
     "REQUEST",
     "RESULT",
@@ -73,6 +74,8 @@ CLIENT_FAMILIES: Final = (
     "apply_patch",
     "computer",
 )
+# Families of calls that the provider runs, and answers inside of its own turn.
+PROVIDER_FAMILIES: Final = ("server", "mcp")
 
 
 class Link(msgspec.Struct, frozen=True, gc=False):

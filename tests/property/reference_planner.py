@@ -225,9 +225,7 @@ class Planner:
                 profile=self.ask.profile,
                 format=self.subject.format,
             )
-            broken = [
-                found.index for found in report.errors if not RULES[found.rule].target_only
-            ]
+            broken = [found.index for found in report.errors if not RULES[found.rule].target_only]
             if not broken:
                 return legal[0]
             last = legal[0] + max(broken) if max(broken) >= 0 else self.count

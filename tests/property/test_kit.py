@@ -409,12 +409,16 @@ def test_the_corpus_runner_walks_files_rows_and_folders(tmp_path, capsys):
     (tmp_path / "rows.jsonl.gz").write_bytes(packed)
     (tmp_path / "notes.txt").write_text("not looked at")
     (tmp_path / "other.json").write_text('{"neither": "this"}')
+    # One message is a history of one line, and no body of a request.
+    (tmp_path / "message.json").write_text(json.dumps(HISTORY[0]))
+    (tmp_path / "message.jsonl").write_text(json.dumps(HISTORY[0]))
     assert run_corpus([str(tmp_path), "--json", "--profile", "openai-chat"]) == 0
     said = capsys.readouterr()
     found = json.loads(said.out)
-    assert (found["files"], found["messages"], found["failures"]) == (3, 4 * len(HISTORY), [])
+    assert (found["files"], found["messages"], found["failures"]) == (4, 4 * len(HISTORY) + 1, [])
     assert found["windows"] > 400
     assert [row["file"].rpartition("/")[2] for row in found["unread"]] == [
+        "message.json",
         "other.json",
         "rows.jsonl.gz",
     ]

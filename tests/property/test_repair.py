@@ -12,6 +12,7 @@ from spread import spread
 import lockstitch as ls
 from lockstitch.facts import RESULT
 from lockstitch.grouping import group
+from lockstitch.rules.catalog import RULES
 from lockstitch.rules.profiles import PROFILES
 from lockstitch.testing.breakages import BREAKAGES
 from lockstitch.testing.render import SHAPES, render
@@ -119,6 +120,8 @@ def test_each_breakage_is_mended_and_nothing_is_lost_or_paired_anew(breakage, fo
             # One message then holds two calls of one id, or the target takes it as it stands;
             # nothing tells which of them a result was for.
             continue
+        if profile == "langchain":
+            continue  # it takes a result wherever it stands, in front of its call too
         for arguments, result in kept.items():
             assert result in now[3][arguments]
 
@@ -177,7 +180,8 @@ def test_repair_ends_in_a_fixed_point_accounts_for_itself_and_touches_nothing(ki
         assert mended.ok
         _check_fixed(mended, options)
         _check_account(mended, natives, format)
-        fine = ls.check(natives, tail="closed", **options).ok
+        report = ls.check(natives, tail="closed", **options)
+        fine = report.ok and not any(RULES[one.rule].disputed for one in report.violations)
         assert (not mended.changes) == fine
         if fine:
             assert all(one is other for one, other in zip(mended.messages, natives, strict=True))
@@ -255,8 +259,8 @@ def test_with_the_record_what_was_deleted_comes_back_whole(format, data):
         assert mended.ok
         had, now = facts_about(natives, format), facts_about(mended.messages, format)
         was = facts_about(record, format)
-        if mended.changes == () or (shape == "packed"):
-            continue
+        if mended.changes == () or shape == "packed" or profile == "langchain":
+            continue  # the last of them takes a result without its call
         for arguments, result in was[3].items():
             if arguments in had[1] or result in had[2]:
                 assert result in now[3][arguments]

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lockstitch.facts import ASSISTANT, OTHER, REQUEST, RESULT, SYSTEM, TOOL, USER
+from lockstitch.facts import (
+    ASSISTANT,
+    OTHER,
+    PROVIDER_FAMILIES,
+    REQUEST,
+    RESULT,
+    SYSTEM,
+    TOOL,
+    USER,
+)
 from lockstitch.rules.binding import bind
 from lockstitch.rules.ids import FREE, IdShape
 from lockstitch.transcript import Approval, ApprovalRequest, ToolCall, ToolResult
@@ -131,9 +140,13 @@ class View:
         return speaker == call.message or joined
 
     def unanswered(self) -> Iterator[Occurrence]:
-        """Yield the calls that lack a result and may not lack it."""
+        """Yield the calls that lack a result and may not lack it.
+
+        What the provider runs itself goes on while its turn does, whoever is called.
+        """
         for call, answerable in self.groups.pairing.waiting():
-            if call.link.kind != REQUEST and (self.closed or not answerable):
+            closed = self.closed and call.link.family not in PROVIDER_FAMILIES
+            if call.link.kind != REQUEST and (closed or not answerable):
                 yield call
 
     def results(self) -> Iterator[Tie]:

@@ -36,7 +36,8 @@ __all__ = ["Failure", "Tally", "main", "run"]
 
 # What recorded requests call an interface whose messages are in a format of another name.
 _APIS = {"bedrock-converse": "bedrock", "bedrock-invoke-anthropic": "anthropic"}
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+_LINES = (".jsonl", ".ndjson")
+_SUFFIXES = frozenset({".json", *_LINES})
 # How a window is asked of the source itself rather than of its messages.
 _OF_SOURCES = (
     Ask(limit=1, cut="prefix", floor=False),
@@ -171,8 +172,9 @@ def _try_history(
     source: Any, format: str | None, name: str, profiles: Sequence[str], tally: Tally
 ) -> bool:
     """Try every law on one history; say whether it could be read."""
+    kinds = list(_kinds(source, lined=name.removesuffix(".gz").endswith(_LINES)))
     try:
-        transcript = load(source, format=format)
+        transcript, *_ = [load(kind, format=format) for kind in kinds]
         natives = [dict(mapping(native)) for native in transcript.natives]
     except LockstitchError as error:
         tally.unread.append(Unread(name, str(error)))
@@ -186,7 +188,7 @@ def _try_history(
             law, _, detail = failure.partition(": ")
             tally.failures.append(Failure(name, law, detail))
 
-    for kind in _kinds(source):
+    for kind in kinds:
         note(_guarded(laws.round_trip, kind, format=format))
         for ask in _OF_SOURCES:
             tally.windows += 1
@@ -209,13 +211,17 @@ def _try_history(
     return True
 
 
-def _kinds(source: Any) -> Iterator[Any]:
-    """Yield a history in the kinds in which callers hold one: bytes, text, what JSON decodes to."""
+def _kinds(source: Any, *, lined: bool) -> Iterator[Any]:
+    """Yield a history in the kinds in which callers hold one: bytes, text, what JSON decodes to.
+
+    What is known to be JSON lines is not decoded as a whole: a single line is a message.
+    """
     yield source
     if isinstance(source, bytes):
         try:
             yield source.decode()
-            yield json.loads(source)
+            if not lined:
+                yield json.loads(source)
         except ValueError:
             return  # JSON lines, or text that is no UTF-8
 

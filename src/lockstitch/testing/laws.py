@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.errors import CannotFit, PlanMismatch
+from lockstitch.grouping import ORPHAN
 from lockstitch.history import apply, dump, load, plan, trim
 from lockstitch.measure.limits import CHARS, TOKENS
 from lockstitch.plan import REASONS, Plan
@@ -203,9 +204,12 @@ def _size(subject: Subject, ask: Ask, kept: Sequence[int]) -> list[str]:
 
 def _no_new_violation(subject: Subject, ask: Ask, kept: tuple[int, ...]) -> list[str]:
     failures: list[str] = []
-    # Nothing, or nothing but what is pinned, is what was asked for; no message is left to answer.
-    pinned = {at for unit in subject.groups(ask.profile) for at in unit.members if _has(unit, ask)}
+    # Nothing, or nothing but what is pinned, is what was asked for, or all there was are results
+    # without their calls; no message is left to answer.
+    units = subject.groups(ask.profile)
+    pinned = {at for unit in units for at in unit.members if _has(unit, ask)}
     asked = ask.limit == 0 or ask.on_overflow == "empty" or not ask.floor
+    asked = asked or all(unit.state == ORPHAN for unit in units)
     emptied = asked and pinned.issuperset(kept)
     demanding = get_profile(ask.profile).start == "user"
     for tail in ("open", "closed"):

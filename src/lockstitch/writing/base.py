@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from lockstitch.document.base import encoded
+from lockstitch.facts import FUNCTION
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.transcript import Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -148,6 +149,10 @@ class Writer(ABC):
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or a result another id."""
 
+    def names(self, call: ToolCall) -> bool:
+        """Whether a call without an id can be given one, so that a result can name it."""
+        return call.family == FUNCTION and not call.hosted
+
     @abstractmethod
     def recalled(self, fields: Mapping[str, Any], part: ToolCall, name: str) -> Fields:
         """Give a call another name."""
@@ -179,6 +184,10 @@ class Writer(ABC):
     def quoted(self, note: str, content: Any) -> list[Any]:
         """Return blocks of a user message that quote the content of a result under a note."""
         return [self.text(joined(note, text_of(content)))]
+
+    def merges(self, native: Any) -> bool:
+        """Whether this can be made one message with a neighbour of the same role."""
+        return True
 
     def merged(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> Fields:
         """Make one message of two neighbours of one role: the blocks of both, in order."""

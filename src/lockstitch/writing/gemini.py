@@ -87,6 +87,10 @@ class GeminiWriter(Writer):
         """Make one response of two: both, in order."""
         return first if first == second or not second else {"results": [first, second]}
 
+    def names(self, call: ToolCall) -> bool:
+        """Whether a call is given an id; here name and order tell which it is."""
+        return False
+
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or a response another id."""
         return edited(fields, f"{part.path}.{_spelled(fields, part.path)}.id", id)

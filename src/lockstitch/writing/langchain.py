@@ -190,7 +190,8 @@ def _made(kind: str, fields: Fields, like: Any) -> Any:
     if like is None:
         return {"type": kind, **fields}
     if not isinstance(like, (dict, msgspec.Raw)):
-        return _class(_CLASSES[kind], like)(**fields)
+        made = _class(_CLASSES[kind], like)
+        return {"type": kind, **fields} if made is None else made(**fields)
     message = mapping(like)
     if "lc" in message and "kwargs" in message:
         path = ["langchain", "schema", "messages", _CLASSES[kind]]
@@ -200,13 +201,13 @@ def _made(kind: str, fields: Fields, like: Any) -> Any:
 
 
 def _class(name: str, like: Any) -> Any:
-    """Find a message class where the class of another message comes from."""
+    """Find a message class where the class of another message comes from, `None` if not there."""
     for base in type(like).__mro__:
         package = sys.modules.get(base.__module__.rpartition(".")[0])
         found = getattr(package, name, None)
         if found is not None:
             return found
-    raise TypeError(f"no {name} stands beside {type(like).__name__}")
+    return None
 
 
 WRITER = LangChainWriter()

@@ -33,6 +33,10 @@ class ChatWriter(Writer):
             return {"role": "function", "name": call.name, "content": text}
         return {"role": "tool", "tool_call_id": call.id, "content": text}
 
+    def names(self, call: ToolCall) -> bool:
+        """Whether a call can be given an id; the one call of the older form has none."""
+        return call.path.startswith("tool_calls")
+
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or a result another id."""
         if isinstance(part, ToolResult):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lockstitch.formats.base import mapping
 from lockstitch.transcript import Media, Opaque, Text, ToolCall, ToolResult
 from lockstitch.writing.base import Fields, Writer
 
@@ -56,7 +57,8 @@ class ResponsesWriter(Writer):
 
     def renamed(self, fields: Mapping[str, Any], part: Part, id: str) -> Fields:
         """Give a call or an output another id."""
-        key = "call_id" if fields.get("call_id") else "id"
+        unnamed = isinstance(part, (ToolCall, ToolResult)) and part.id is None
+        key = "call_id" if fields.get("call_id") or unnamed else "id"
         return {**fields, key: id}
 
     def recalled(self, fields: Mapping[str, Any], part: ToolCall, name: str) -> Fields:
@@ -79,6 +81,10 @@ class ResponsesWriter(Writer):
             kind = "output_text" if fields.get("role") == "assistant" else "input_text"
             return [{"type": kind, "text": content}]
         return super().blocks(fields)
+
+    def merges(self, native: Any) -> bool:
+        """Whether this is a message; reasoning and what the provider ran are items of their own."""
+        return mapping(native).get("type") in (None, "message")
 
     def says_nothing(self, parts: Sequence[Part]) -> bool:
         """Whether an item of these parts has nothing to say."""

@@ -80,7 +80,13 @@ def test_a_server_tool_of_a_paused_turn_is_open():
     history = [GO, said(text(), use("s", "server_tool_use"))]
     assert broken(history, "anthropic") == []
     # It is sent back as it is, so that the provider goes on with it.
-    assert broken(history, "anthropic", tail="closed") == []
+    for profile in ("anthropic", "portable"):
+        assert broken(history, profile, tail="closed") == []
+        assert broken([*history, ON], profile, tail="open") != []
+    # And a result for the client's own call beside it ends nothing.
+    for kind in ("server_tool_use", "mcp_tool_use"):
+        both = [GO, said(use("s", kind), use("a")), told(gave("a"))]
+        assert broken(both, "portable", tail="closed") == []
 
 
 def test_a_request_that_waits_for_a_person_is_no_call_without_a_result():
@@ -252,6 +258,10 @@ def test_a_result_before_its_call_names_the_call():
     report = ls.check([GO, result("a"), ON, call("a")], profile="openai-chat")
     found = next(one for one in report.violations if one.rule == "oc-result-before-call")
     assert found.related == (3,)
+    # Where the id is used again, the nearest call that is open.
+    report = ls.check([GO, result("a"), call("a"), ON, call("a"), ON], profile="openai-chat")
+    found = next(one for one in report.violations if one.rule == "oc-result-before-call")
+    assert found.related == (2,)
 
 
 def test_a_result_without_an_id_stands_before_no_call():

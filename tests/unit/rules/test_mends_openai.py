@@ -395,3 +395,18 @@ def test_a_mend_that_finds_nothing_to_work_on_leaves_the_draft_alone(mend, recor
     )
     assert not mend(draft, breach)
     assert (draft.changes, draft.entries[0].native) == ([], said())
+
+
+def test_two_items_of_one_id_that_say_different_things_are_both_kept():
+    history = [
+        *(user("q"), asked("fc_1", "a"), gave("a", "1"), asked("fc_1", "b"), gave("b", "2")),
+        *(said("x"), said("x"), searched(), searched(), user("q")),
+    ]
+    done = ls.repair(history, profile="openai-responses", format="openai-responses")
+    assert done.messages == [
+        *history[:3],
+        without(history[3], "id"),
+        *(gave("b", "2"), said("x"), searched(), user("q")),
+    ]
+    assert [change.kind for change in done.changes] == ["rename", "drop", "drop"]
+    assert done.ok

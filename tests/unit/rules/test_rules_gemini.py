@@ -172,6 +172,7 @@ CLEAN = [
     [GO, CALL, told(gave(), text("and"))],
     [GO, said(call("f", **SIGNED), call("g")), told(gave("f"), gave("g"))],
     [A, GO],
+    [GO, said(call("f", "1", **SIGNED)), told(gave("f", "1"))],
     [{"parts": [text()]}],
     # A text and what the model said with its signature after it.
     [GO, said(call(**SIGNED), {"text": "", **SIGNED}), RESULT],
@@ -302,3 +303,32 @@ def test_the_facts_of_a_model_are_found_by_its_name():
     assert known_of("gemini", "models/gemini-3-pro-preview") == {"signature_demanded": True}
     assert known_of("gemini", OLD) == {"signature_demanded": False}
     assert known_of("gemini", "learnlm") == {}
+
+
+@pytest.mark.parametrize("id_", [None, "1"])
+def test_an_export_gives_a_response_the_name_of_its_call_once(id_):
+    history = [GO, said(call("f", "1", **SIGNED)), told(gave("g", "1"))]
+    exported = ls.export(history, **OPTIONS)
+    assert exported.messages == [*history[:2], told(gave("f", "1"))]
+    (change,) = exported.changes
+    assert (change.kind, change.before, change.after) == ("rename", "g", "f")
+    nameless = [GO, said(call("f", id_, **SIGNED)), told(gave("f", "2"))]
+    assert not ls.export(nameless, **OPTIONS).changes
+
+
+def test_a_response_to_a_call_without_a_name_keeps_its_own():
+    nameless = {"functionCall": {"args": {}, "id": "1"}, **SIGNED}
+    assert not ls.export([GO, said(nameless), told(gave("g", "1"))], **OPTIONS).changes
+    unheard = [GO, CALL, RESULT, A, told({"functionResponse": {"response": {}, "id": "x"}})]
+    assert not [one for one in ls.export(unheard, **OPTIONS).changes if one.kind == "rename"]
+
+
+@pytest.mark.parametrize("stand_in", [BYPASS, "skip_thought_signature_validator"])
+def test_what_stands_for_a_lost_signature_differs_from_no_record(stand_in):
+    history = [GO, said(call(thoughtSignature=stand_in)), RESULT]
+    record = [GO, said(call()), RESULT]
+    assert not ls.repair(history, model=NEW, record=record, **OPTIONS).changes
+    # One that was never issued is replaced once, whatever the record says.
+    mended = ls.repair([GO, CALL, RESULT], model=NEW, record=record, **OPTIONS)
+    assert mended.messages == [GO, said(call(thoughtSignature=BYPASS)), RESULT]
+    assert len(mended.changes) == 1

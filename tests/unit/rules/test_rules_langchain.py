@@ -83,3 +83,70 @@ def test_a_call_that_could_not_be_parsed_is_not_looked_at():
     assert check(
         [messages.HumanMessage("q"), call, messages.HumanMessage("q")], format="langchain"
     ).ok
+
+
+def ai(*ids):
+    calls = [{"name": "f", "args": {}, "id": id_, "type": "tool_call"} for id_ in ids]
+    return {"type": "ai", "content": "", "tool_calls": calls}
+
+
+def gave(id_=None, text="r"):
+    return {"type": "tool", "content": text, "tool_call_id": id_, "name": "f"}
+
+
+ASK = {"type": "human", "content": "q"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended"),
+    [
+        ([ASK, ai("a"), gave()], [ASK, ai("a"), gave("a")]),
+        ([ASK, ai(None), gave()], [ASK, ai("call_f"), gave("call_f")]),
+        # The next call of the name is another one.
+        (
+            [ASK, ai(None), gave(), ai(None), gave(None, "s")],
+            [
+                *(ASK, ai("call_f"), gave("call_f")),
+                *(ai("call_f_STWWSdmG"), gave("call_f_STWWSdmG", "s")),
+            ],
+        ),
+        ([ASK, ai(None), gave("a")], [ASK, ai(None), gave("a")]),
+        # Without any call it becomes a note.
+        ([ASK, gave()], [ASK, {"type": "human", "content": f"{NOTE}\n\nr"}]),
+    ],
+)
+def test_a_result_that_names_no_call_is_given_the_id_of_its_own(broken, mended):
+    done = ls.repair(broken, profile="langchain", format="langchain")
+    assert done.messages == mended
+    assert done.ok
+
+
+def test_a_call_without_an_id_is_given_one_with_its_answer():
+    done = ls.repair([ASK, ai(None, None), ASK], profile="langchain", format="langchain")
+    first, second = (one["id"] for one in done.messages[1]["tool_calls"])
+    assert first == "call_f" != second
+    assert [one["tool_call_id"] for one in done.messages[2:4]] == [first, second]
+    assert done.ok
+    assert [one.kind for one in done.changes] == ["rename", "synthesize"] * 2
+
+
+def test_two_results_of_one_nameless_call_are_named_together():
+    interim = {"type": "tool", "content": "r", "name": "f", "tool_call_id": None}
+    history = [ASK, ai(None), gave(), interim, ASK]
+    assert ls.repair(history, profile="langchain", format="langchain").ok
+
+
+class Message:
+    """An object like LangChain's, from a module without its classes."""
+
+    def __init__(self, **fields):
+        vars(self).update({"additional_kwargs": {}, "response_metadata": {}}, **fields)
+
+
+def test_beside_objects_of_no_known_classes_a_dict_is_put():
+    history = [Message(**ASK), Message(**ai("a")), Message(**ASK)]
+    done = ls.repair(history, profile="langchain", format="langchain")
+    made = done.messages[2]
+    assert messages.convert_to_messages([made])[0].tool_call_id == "a"
+    assert done.messages[:2] + done.messages[3:] == history
+    assert not ls.repair(done.messages, profile="langchain", format="langchain").changes

@@ -8,9 +8,9 @@ Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sourc
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.facts import ASSISTANT, CLIENT_FAMILIES, FUNCTION, OTHER, SYSTEM, USER
 from lockstitch.formats.base import mapping
@@ -41,6 +41,11 @@ __all__ = [
 
 _ROLES = ("user", "model")
 _SIGNATURE = ("thoughtSignature", "thought_signature")
+# What Google documents for calls whose signature is gone; some send it as it is, some encoded.
+_STAND_INS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
+BYPASS: Final = b64encode(_STAND_INS[0].encode()).decode()
+"""The value that stands for a signature that is gone."""
+_NEVER_ISSUED = frozenset({*_STAND_INS, *(b64encode(one.encode()).decode() for one in _STAND_INS)})
 
 
 # --- turns ----------------------------------------------------------------------------------------
@@ -199,14 +204,21 @@ def response_name(view: View) -> Iterator[Finding]:
     for tie in view.results():
         if tie.link.family != FUNCTION:
             continue
-        called = tie.call.link.name if tie.call is not None else None
+        given = _function(view, tie.message, tie.ordinal)
+        called = _function(view, tie.call.message, tie.call.ordinal) if tie.call else None
         # A response to a call that is gone can only be asked for some name.
-        if tie.link.name is None or (called is not None and called != tie.link.name):
+        if given is None or (called is not None and called != given):
             yield Finding(
                 tie.message,
                 f"the response does not name its function: call it {called or 'as its call'}",
                 view.place(tie.message, tie.ordinal),
             )
+
+
+def _function(view: View, index: int, ordinal: int) -> str | None:
+    """Return the name at one end; facts do not hold it where there is an id to pair by."""
+    part = view.end(index, ordinal)
+    return part.name if isinstance(part, (ToolCall, ToolResult)) else None
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -262,7 +274,7 @@ def signature_missing(view: View) -> Iterator[Finding]:
 
 
 def signature_corrupt(view: View) -> Iterator[Finding]:
-    """Find signatures that are not as they were issued.
+    """Find signatures that are not as they were issued, nor the value that stands for one.
 
     Certain where the text is no base64, or differs from the record; a signature of nothing but zero
     bytes is likely a placeholder.
@@ -276,7 +288,7 @@ def signature_corrupt(view: View) -> Iterator[Finding]:
             if not isinstance(part, ToolCall):
                 continue
             signature = signature_of(native, part.path)
-            if not isinstance(signature, str):
+            if not isinstance(signature, str) or signature in _NEVER_ISSUED:
                 continue
             if (state := _state(signature)) != "sound" or _differs(issued, part, signature):
                 yield Finding(

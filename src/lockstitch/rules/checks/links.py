@@ -5,6 +5,7 @@ Each takes a `View` and yields `Finding`s. Must not know: rule ids, texts, sourc
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from lockstitch.facts import ANSWER, ASSISTANT, CALL
@@ -76,15 +77,19 @@ def orphans(view: View, families: tuple[str, ...] | None = None) -> Iterator[Fin
 
 def result_before_call(view: View) -> Iterator[Finding]:
     """Find results whose call comes later and is not answered otherwise."""
-    waiting = {call.link.key: call.message for call in view.groups.pairing.calls if call.answer < 0}
-    for tie in view.results():
-        later = waiting.get(tie.link.key, -1)
-        if tie.call is None and tie.link.id is not None and later > tie.message:
+    waiting: dict[object, list[int]] = {}
+    for call in view.groups.pairing.calls:
+        if call.answer < 0 and call.link.id is not None:
+            waiting.setdefault(call.link.key, []).append(call.message)
+    for tie in view.results() if waiting else ():
+        later = waiting.get(tie.link.key, ()) if tie.call is None else ()
+        at = bisect_right(later, tie.message)
+        if at < len(later):
             yield Finding(
                 tie.message,
                 f"the result {_shown(tie.link)} stands before its call: move it after",
                 view.place(tie.message, tie.ordinal),
-                (later,),
+                (later[at],),
             )
 
 

@@ -49,12 +49,19 @@ def roles_repeat(view: View) -> Iterator[Finding]:
     before = ""
     for index, fact in enumerate(view.facts):
         role = fact.role
-        if role not in {USER, ASSISTANT} or fact.calls:
+        if role not in {USER, ASSISTANT} or fact.calls or _within(view, index):
             continue
         if role == before:
             message = f"two messages of role {role} follow each other: merge them"
             yield Finding(index, message)
         before = role
+
+
+def _within(view: View, index: int) -> bool:
+    """Whether this is no message but a piece of one: reasoning, a search the provider ran."""
+    if view.facts[index].role != ASSISTANT or not view.transcript.format.joins:
+        return False
+    return not any(isinstance(part, (Text, Media)) for part in view.parts(index))
 
 
 def system_later(view: View) -> Iterator[Finding]:
@@ -102,7 +109,10 @@ def _speaks(view: View, index: int) -> bool:
 def two_assistants_last(view: View) -> Iterator[Finding]:
     """Find two messages of the model at the end of the list."""
     last = len(view.facts) - 1
-    if _speaks(view, last) and _speaks(view, last - 1):
+    before = last - 1
+    while before >= 0 and _within(view, before):
+        before -= 1
+    if _speaks(view, last) and not _within(view, last) and _speaks(view, before):
         yield Finding(last, "the list ends with two messages of the model: merge them")
 
 

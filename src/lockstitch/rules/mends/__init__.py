@@ -75,7 +75,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "open_call_in_chain": {"synthesize": stored.answer_chain},
     "unstored_reference": {"restore": stored.bring_back_item, "drop": order.drop_item},
     "trigger_not_last": {"move": responses.trigger_last},
-    "duplicate_item": {"drop": order.drop_item},
+    "duplicate_item": {"rename": responses.tell_apart, "drop": order.drop_item},
     # What cannot even be loaded.
     "incomplete_message": {"replace": compatible.write_content},
     "arguments_not_json": {"replace": content.wrap_arguments},
@@ -111,7 +111,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "leading_result": _HOME,
     "result_after_user": _HOME,
     "surplus_result": _HOME,
-    "result_without_id": _HOME,
+    "result_without_id": {**_HOME, "rename": links.name_result},
     "results_counted": _ANSWER,
     "call_answered_nowhere": _ANSWER,
     "several_calls": {"move": compatible.one_call_each},

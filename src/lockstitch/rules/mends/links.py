@@ -30,6 +30,7 @@ __all__ = [
     "merge_results",
     "move_behind",
     "move_home",
+    "name_result",
     "rename_call",
     "rename_repeated",
     "take_back",
@@ -64,6 +65,8 @@ def move_behind(draft: Draft, breach: Breach) -> bool:
     tie = breach.lookup.tie_at(breach.place)
     if tie is None or not isinstance(part, ToolResult):
         return False
+    if tie.call is not None and not tie.duplicate:
+        return False  # it has its call, and another one must not take it
     call = breach.lookup.own_call(tie)
     if call is None or breach.entries[call.message].touched:
         return False
@@ -107,9 +110,15 @@ def answer(draft: Draft, breach: Breach) -> bool:
     part = breach.part()
     if not isinstance(part, ToolCall):
         return False
+    call = breach.lookup.call_at(breach.place)
+    unnamed = part.id is None and call is not None and draft.writer.names(part)
+    if unnamed:
+        part = msgspec.structs.replace(part, id=_made_id(draft, breach, part))
     made = draft.writer.answer(part, UNKNOWN, breach.entry.native)
     if made is None:
         return False
+    if unnamed and call is not None and part.id is not None:
+        _rename(draft, breach, call, part.id)
     draft.put_result(breach.entry, made)
     message = f"the call {part.id or part.name} was answered with an error: its outcome is unknown"
     draft.note("synthesize", breach.rule.id, breach.entry, message, part.path, after=made)
@@ -311,6 +320,42 @@ def rename_call(draft: Draft, breach: Breach) -> bool:
     return _rename(draft, breach, call, draft.names[old])
 
 
+def name_result(draft: Draft, breach: Breach) -> bool:
+    """Let a result that names no call name its own; where that has no id either, both get one."""
+    part = breach.part()
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or tie.call is None or not isinstance(part, ToolResult):
+        return adopt(draft, breach)
+    now = draft.part(breach.entry, part.path)
+    if isinstance(now, ToolResult) and now.id is not None:
+        return True  # it was named along with another result of its call
+    call = breach.view.end(tie.call.message, tie.call.ordinal)
+    if not isinstance(call, ToolCall):
+        return False
+    if call.id is None:
+        return _rename(draft, breach, tie.call, _made_id(draft, breach, call))
+    before = breach.entry.native
+    draft.rewrite(breach.entry, draft.writer.renamed(draft.fields(breach.entry), part, call.id))
+    message = f"the result was given the id of its call, {call.id}"
+    draft.note(
+        "rename",
+        breach.rule.id,
+        breach.entry,
+        message,
+        part.path,
+        before=before,
+        after=breach.entry.native,
+    )
+    return True
+
+
+def _made_id(draft: Draft, breach: Breach, call: ToolCall) -> str:
+    """Make an id for a call that has none, from its name."""
+    made = fitting(f"call_{call.name or 'tool'}", draft.profile.ids, breach.lookup.ids)
+    breach.lookup.ids.add(made)
+    return made
+
+
 def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
     view = breach.view
     ends = [(call.message, call.ordinal)]
@@ -323,7 +368,8 @@ def _rename(draft: Draft, breach: Breach, call: Occurrence, name: str) -> bool:
         touched = entry.touched
         draft.rewrite(entry, draft.writer.renamed(draft.fields(entry), part, name))
         entry.touched = touched
-        said = f"the id {call.link.id} was renamed to {name}"
+        old = call.link.id
+        said = f"the id {old} was renamed to {name}" if old else f"the id {name} was given"
         draft.note(
             "rename", breach.rule.id, entry, said, part.path, before=before, after=entry.native
         )

@@ -69,7 +69,11 @@ def merge_neighbours(draft: Draft, breach: Breach) -> bool:
     if at == 0:
         return False
     first = draft.entries[at - 1]
-    if first.touched or _side(draft, first) != _side(draft, breach.entry):
+    if first.touched or not all(
+        draft.writer.merges(entry.native) for entry in (first, breach.entry)
+    ):
+        return False
+    if _side(draft, first) != _side(draft, breach.entry):
         return False
     before = breach.entry.native
     fields = draft.writer.merged(draft.fields(first), draft.fields(breach.entry))

@@ -26,6 +26,7 @@ __all__ = [
     "message_first",
     "own_block",
     "settle_id",
+    "tell_apart",
     "trigger_last",
     "write_summary",
 ]
@@ -55,10 +56,13 @@ def settle_id(draft: Draft, breach: Breach) -> bool:
     kind, old = kind_of(fields), fields.get("id")
     if kind in _NAMED:
         return _rename_item(draft, breach, f"{PREFIXES[kind]}_{fitting(str(old), _HASH)}")
-    paired = kind == "local_shell_call" and not fields.get("call_id")
-    if paired or (kind == "reasoning" and not fields.get("encrypted_content")):
-        return False
-    return forget_id(draft, breach)
+    return not _needs_id(kind, fields) and forget_id(draft, breach)
+
+
+def _needs_id(kind: str, item: Fields) -> bool:
+    """Whether an item is not taken, or not known again, without its id."""
+    paired = kind == "local_shell_call" and not item.get("call_id")
+    return kind in _NAMED or paired or (kind == "reasoning" and not item.get("encrypted_content"))
 
 
 def _rename_item(draft: Draft, breach: Breach, name: str) -> bool:
@@ -91,6 +95,16 @@ def forget_id(draft: Draft, breach: Breach) -> bool:
     old = fields.get("id")
     message = f"the item id {old!r} was left out: {breach.finding.message}"
     return _changed(draft, breach, "rename", without(fields, ["id"]), "id", message=message)
+
+
+def tell_apart(draft: Draft, breach: Breach) -> bool:
+    """Take the id off an item that another one has and that says something else."""
+    twin = breach.entries[breach.finding.related[0]]
+    item = draft.fields(breach.entry)
+    kind = kind_of(item)
+    if draft.parts(twin) == draft.parts(breach.entry) or _needs_id(kind, item):
+        return False
+    return forget_id(draft, breach)
 
 
 # --- reasoning ------------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ cannot help. Must not know: which rule calls for which mend (`mends`).
 
 from __future__ import annotations
 
-from base64 import b64encode
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.facts import SYSTEM
 from lockstitch.formats.base import mapping
+from lockstitch.rules.checks.gemini import BYPASS
 from lockstitch.rules.mends import links, restore
 from lockstitch.rules.mends.order import lift_system
 from lockstitch.transcript import Text, ToolCall, ToolResult
@@ -35,8 +35,6 @@ __all__ = [
     "write_role",
 ]
 
-BYPASS: Final = b64encode(b"skip_thought_signature_validator").decode()
-"""What Google documents for calls whose signature is gone."""
 _SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
@@ -170,16 +168,11 @@ def name_response(draft: Draft, breach: Breach) -> bool:
     part = breach.part()
     if not isinstance(part, ToolResult):
         return False
-    called = next(
-        (
-            tie.call.link.name
-            for tie in breach.view.groups.pairing.ties
-            if tie.call is not None
-            and tie.message == breach.finding.index
-            and breach.view.place(tie.message, tie.ordinal) == part.path
-        ),
-        None,
-    )
+    tie = breach.lookup.tie_at(breach.place)
+    if tie is None or tie.call is None:
+        return False
+    call = breach.view.end(tie.call.message, tie.call.ordinal)
+    called = call.name if isinstance(call, ToolCall) else None
     if called is None:
         return False
     fields = draft.fields(breach.entry)
