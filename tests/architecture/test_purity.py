@@ -13,6 +13,7 @@ EDGES = {"__main__", "cli", "integrations", "service", "stores", "testing"}
 
 ALLOWED = {
     "__future__",
+    "abc",
     "base64",
     "binascii",
     "bisect",

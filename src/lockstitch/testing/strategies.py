@@ -184,7 +184,8 @@ def _in_order(steps: list[Step], format: str) -> list[Step]:
     if format not in {"mistral", "gemini"}:
         return steps
     told: list[Step] = []
-    for step in steps:
+    for given in steps:
+        step = given
         before = told[-1] if told else None
         if format == "mistral":
             if isinstance(before, Result) and isinstance(step, User):

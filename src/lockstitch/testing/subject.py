@@ -55,8 +55,8 @@ _TOLD_AS: Final = {
     for check in checks
 }
 
-# Checks that any result with a call's id satisfies, be it another call's: when that other goes, what
-# it hid comes to light. So a call that never had a result of its own is not newly broken.
+# Checks that any result with a call's id satisfies, be it another call's: when that other goes,
+# what it hid comes to light. So a call that never had a result of its own is not newly broken.
 HIDDEN: Final = frozenset({"call_answered_nowhere"})
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.

@@ -156,12 +156,11 @@ def test_a_made_message_beside_objects_is_an_object_of_their_package():
     assert WRITER.said("system", "a") == {"type": "system", "content": "a"}
 
 
-def test_an_object_of_no_known_package_has_no_class_beside_it():
+def test_beside_an_object_of_no_known_package_a_message_is_a_mapping():
     class Own:
         pass
 
-    with pytest.raises(TypeError, match="no HumanMessage stands beside Own"):
-        WRITER.said("user", "a", Own())
+    assert WRITER.said("user", "a", Own()) == {"type": "human", "content": "a"}
 
 
 def test_a_class_of_ones_own_is_looked_for_where_its_base_comes_from():

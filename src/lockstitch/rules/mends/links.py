@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from lockstitch.facts import ASSISTANT, RESULT, TOOL
 from lockstitch.rules.ids import fitting
 from lockstitch.transcript import ToolCall, ToolResult
