@@ -207,10 +207,17 @@ class Transcript:
 
     def tail(self, start: int) -> Transcript:
         """Return the messages from `start` on as a transcript of their own."""
+        return self._holding(self.natives[start:])
+
+    def at(self, positions: Sequence[int]) -> Transcript:
+        """Return the messages at some positions as a transcript of their own."""
+        return self._holding([self.natives[position] for position in positions])
+
+    def _holding(self, natives: Sequence[Any]) -> Transcript:
         document = self.document
         return Transcript(
             type(document)(
-                natives=self.natives[start:],
+                natives=natives,
                 path=document.path,
                 context=document.context,
                 rebuild=document.rebuild,
