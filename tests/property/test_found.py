@@ -205,9 +205,8 @@ def test_a_boundary_past_damage_reckons_with_what_is_pinned_before_it():
     history = [assistant(), result("a"), call("a"), user(), call("b")]
     subject = Subject(history, "openai-chat")
     asks = [
-        Ask(limit=n, profile=profile, cut="prefix", floor=False, pins=(pin,))
+        Ask(limit=n, profile=profile, cut="prefix", floor=False, pins=(0,))
         for n in range(6)
-        for pin in range(5)
         for profile in ("mistral", "bedrock", "openai-chat")
     ]
     assert not [failure for ask in asks for failure in laws.window(subject, ask)]
