@@ -126,7 +126,7 @@ def few(subject: Subject, profiles: Sequence[str]) -> Iterator[Ask]:
     >>> from lockstitch.testing import assistant, user
     >>> from lockstitch.testing.subject import Subject
     >>> len(list(few(Subject.of([user(), assistant()]), ["portable"])))
-    14
+    10
     """
     count = len(subject)
     rungs = dict.fromkeys((*(step for step in _FEW if step < count), count // 2, count))
