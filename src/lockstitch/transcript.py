@@ -16,7 +16,7 @@ import msgspec
 from lockstitch.facts import FINAL, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lockstitch.document.base import Document
     from lockstitch.formats.base import Format
@@ -205,12 +205,12 @@ class Transcript:
         native = self.natives[index]
         return Message(self.facts_at(index).role, self.format.parts(native), native)
 
-    def tail(self, start: int) -> Transcript:
-        """Return the messages from `start` on as a transcript of their own."""
+    def at(self, positions: Iterable[int]) -> Transcript:
+        """Return the messages at some positions as a transcript of their own."""
         document = self.document
         return Transcript(
             type(document)(
-                natives=self.natives[start:],
+                natives=[self.natives[position] for position in positions],
                 path=document.path,
                 context=document.context,
                 rebuild=document.rebuild,

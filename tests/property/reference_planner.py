@@ -219,17 +219,18 @@ class Planner:
         return not astride and fits and (anchored or self.profile.start != "user" or role == USER)
 
     def behind_damage(self, legal):
+        must = self.positions()
         while True:
+            kept = sorted({*must, *range(legal[0], self.count)})
             report = check(
-                self.subject.source(range(legal[0], self.count)),
-                profile=self.ask.profile,
-                format=self.subject.format,
+                self.subject.source(kept), profile=self.ask.profile, format=self.subject.format
             )
-            broken = [found.index for found in report.errors if not RULES[found.rule].target_only]
+            errors = [one.index for one in report.errors if not RULES[one.rule].target_only]
+            broken = [kept[index] if index >= 0 else self.count for index in errors]
+            broken = [at for at in broken if at not in must]
             if not broken:
                 return legal[0]
-            last = legal[0] + max(broken) if max(broken) >= 0 else self.count
-            legal = [at for at in legal if at > last]
+            legal = [at for at in legal if at > max(broken)]
             if not legal:
                 return self.count
 

@@ -158,3 +158,55 @@ def test_a_user_message_that_carries_an_orphan_can_open_a_window_too():
     ]
     subject = Subject(history, "anthropic")
     assert not laws.window(subject, Ask(limit=4, pins=(1,), floor=False))
+
+
+def test_words_of_the_model_that_are_pinned_are_no_other_end_than_the_models_last_word():
+    """The list ended with one message of the model; with the pin alone it would end with two."""
+    history = [user(), assistant("one"), assistant("two"), user(), assistant()]
+    subject = Subject(history, "openai-chat")
+    asks = [
+        Ask(limit=n, profile="chat-template", floor=False, pins=(1, 2), on_overflow=on_overflow)
+        for n in range(6)
+        for on_overflow in ("raise", "smallest")
+    ]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_what_is_pinned_at_the_end_needs_no_user_where_none_comes_after_it():
+    history = [user(), assistant("one"), assistant("two")]
+    subject = Subject(history, "openai-chat")
+    asks = [Ask(limit=n, profile="bedrock", floor=False, pins=(1,)) for n in range(4)]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_a_call_that_another_calls_result_hid_is_not_newly_broken():
+    """LangGraph goes by ids: any result with the id of a call will do."""
+    history = [user(), call("c"), result("c"), user(), call("c")]
+    subject = Subject(history, "openai-chat")
+    assert not laws.window(subject, Ask(limit=1, profile="langchain", floor=False))
+
+
+def test_what_bridges_two_pinned_turns_bridges_them_again():
+    """The first word of the user's side does, whatever of the model's stood before it."""
+
+    def use(one):
+        return {"type": "agent.custom_tool_use", "id": one, "name": "edit", "input": {}}
+
+    def found(one):
+        return {"type": "user.custom_tool_result", "custom_tool_use_id": one, "content": []}
+
+    history = [use("a"), use("a"), found("gone"), use("a"), found("a"), use("a"), found("a")]
+    subject = Subject(history, "anthropic-events")
+    asks = [Ask(limit=n, profile="gemini", on_overflow="smallest", pins=(6, 0)) for n in range(8)]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]
+
+
+def test_a_boundary_past_damage_reckons_with_what_is_pinned_before_it():
+    history = [assistant(), result("a"), call("a"), user(), call("b")]
+    subject = Subject(history, "openai-chat")
+    asks = [
+        Ask(limit=n, profile=profile, cut="prefix", floor=False, pins=(0,))
+        for n in range(6)
+        for profile in ("mistral", "bedrock", "openai-chat")
+    ]
+    assert not [failure for ask in asks for failure in laws.window(subject, ask)]

@@ -79,16 +79,16 @@ def test_single_facts_come_from_what_was_read_where_it_was():
     assert seen == [1]
 
 
-def test_a_tail_is_a_transcript_with_the_same_surroundings():
+def test_some_messages_are_a_transcript_with_the_same_surroundings():
     body = {"model": "m", "messages": HISTORY}
-    tail = ls.load(body).tail(2)
-    assert [message.native for message in tail] == HISTORY[2:]
-    assert (tail.path, tail.context, tail.format.name) == (
+    some = ls.load(body).at([0, 2])
+    assert [message.native for message in some] == [HISTORY[0], HISTORY[2]]
+    assert (some.path, some.context, some.format.name) == (
         "messages",
         {"model": "m"},
         "openai-chat",
     )
-    assert ls.dump(tail) == {"model": "m", "messages": HISTORY[2:]}
+    assert ls.dump(some) == {"model": "m", "messages": [HISTORY[0], HISTORY[2]]}
 
 
 def test_a_server_that_holds_the_rest_is_known_by_its_request():

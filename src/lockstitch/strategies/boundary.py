@@ -70,20 +70,24 @@ def _past_damage(window: Window, boundaries: list[int]) -> int:
     """Move the boundary behind the last breach of a rule, if anything is left there.
 
     With the floor off nothing is protected, damage neither: what is left is what the provider
-    takes, down to nothing where the newest message itself is broken.
+    takes, down to nothing where the newest message itself is broken. What is pinned stays, broken
+    or not, and the rest is looked at as it will stand beside it.
     """
     best = boundaries[-1]
     transcript = window.transcript
+    pinned = [at for at in range(best) if window.is_kept(at)] if window.request.pins else []
     while True:
-        kept = transcript.tail(best)
-        report = check_transcript(kept, window.request.profile)
+        kept = [*(at for at in pinned if at < best), *range(best, window.count)]
+        report = check_transcript(transcript.at(kept), window.request.profile)
         # How the target wants things written is mended on the way out, and damages nothing.
-        broken = [one.index for one in report.errors if not RULES[one.rule].target_only]
+        errors = [one.index for one in report.errors if not RULES[one.rule].target_only]
+        # A breach of the list as a whole (nothing to answer) is mended by no later start.
+        broken = [kept[index] if index >= 0 else window.count for index in errors]
+        broken = [at for at in broken if at == window.count or not window.is_kept(at)]
         if not broken:
             return best
-        # A breach of the list as a whole (nothing to answer) is mended by no later start.
-        behind = best + max(broken) if max(broken) >= 0 else window.count
-        later = [boundary for boundary in boundaries if boundary > behind]
+        later = [boundary for boundary in boundaries if boundary > max(broken)]
         if not later:
             return window.count
+        pinned += [at for at in range(best, later[-1]) if window.is_kept(at)]
         best = later[-1]

@@ -221,7 +221,7 @@ def _no_new_violation(subject: Subject, ask: Ask, kept: tuple[int, ...]) -> list
             # What a profile only warns of, it does not ask of a window's start.
             if rule.check in LIST_LEVEL and rule.severity == "warning" and not demanding:
                 continue
-            if rule.check in HIDDEN and breach[1] in subject.unanswered():
+            if rule.check in HIDDEN and breach[1] in subject.unpaired():
                 continue
             # Of two pinned turns that only damage kept apart, neither can go.
             if len(ask.pins) > 1 and before and breach[1] in pinned:

@@ -184,20 +184,19 @@ def _in_order(steps: list[Step], format: str) -> list[Step]:
     if format not in {"mistral", "gemini"}:
         return steps
     told: list[Step] = []
-    for given in steps:
-        step = given
+    for step in steps:
+        said = step
         before = told[-1] if told else None
-        if format == "mistral":
-            if isinstance(before, Result) and isinstance(step, User):
-                told.append(Say("noted"))
-        elif isinstance(step, (Calls, Hosted)) and isinstance(before, Think):
-            told.pop()
-            if isinstance(step, Calls):
-                step = msgspec.structs.replace(step, thought=before.text)
-            before = told[-1] if told else None
-        if format == "gemini" and isinstance(step, Calls) and isinstance(before, Hosted):
-            told.append(User("and then?"))
-        told.append(step)
+        if format == "mistral" and isinstance(before, Result) and isinstance(step, User):
+            told.append(Say("noted"))
+        if format == "gemini":
+            if isinstance(before, Think) and isinstance(step, (Calls, Hosted)):
+                told.pop()
+                if isinstance(step, Calls):
+                    said = msgspec.structs.replace(step, thought=before.text)
+            if isinstance(step, Calls) and told and isinstance(told[-1], Hosted):
+                told.append(User("and then?"))
+        told.append(said)
     return told
 
 

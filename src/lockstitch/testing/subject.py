@@ -55,9 +55,10 @@ _TOLD_AS: Final = {
     for check in checks
 }
 
-# Checks that any result with a call's id satisfies, be it another call's: when that other goes,
-# what it hid comes to light. So a call that never had a result of its own is not newly broken.
-HIDDEN: Final = frozenset({"call_answered_nowhere"})
+# Checks that go by ids or counts and not by pairs: another call's result satisfies them, and when
+# that one goes, what it hid comes to light. So a call that never had a result of its own is not
+# newly broken, nor a result that never had a call.
+HIDDEN: Final = frozenset({"call_answered_nowhere", "results_counted", *ALIKE[0]})
 
 # A breach in terms of the input: the rule, the input position (-1 for the list), the place inside.
 Breach = tuple[str, int, str]
@@ -94,7 +95,7 @@ class Subject:
         self._groups: dict[str, list[Group]] = {}
         self._breaches: dict[tuple[str, str, tuple[int, ...]], Counter[Breach]] = {}
         self._sizers: dict[tuple[str, str], Sizer] = {}
-        self._unanswered: frozenset[int] | None = None
+        self._unpaired: set[int] | None = None
 
     @classmethod
     def of(cls, source: Any, *, format: str | None = None) -> Subject:
@@ -145,12 +146,13 @@ class Subject:
             found = self._breaches[key] = breaches(report.violations, positions)
         return found
 
-    def unanswered(self) -> frozenset[int]:
-        """Return the positions of the messages with a call that no result of its own answers."""
-        if self._unanswered is None:
-            calls = pair(self.transcript().facts_from(0)).calls
-            self._unanswered = frozenset(call.message for call in calls if call.answer < 0)
-        return self._unanswered
+    def unpaired(self) -> set[int]:
+        """Return where calls and results stand whose other half is not there."""
+        if self._unpaired is None:
+            pairing = pair(self.transcript().facts_from(0))
+            calls = {call.message for call in pairing.calls if call.answer < 0}
+            self._unpaired = calls | {tie.message for tie in pairing.ties if tie.call is None}
+        return self._unpaired
 
     def sizer(self, unit: str, counter: Any) -> Sizer:
         """Return the sizes of the messages in one unit; kept for the counters that have a name."""
