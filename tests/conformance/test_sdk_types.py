@@ -59,12 +59,17 @@ def stripped(message):
     return kept
 
 
+def named(history):
+    """Give reasoning an id: its type asks for one, and the server was seen to do without."""
+    return [{"id": "rs_0", **one} if one.get("type") == "reasoning" else one for one in history]
+
+
 def profile_of(format):
     return format if format in PROFILES else "portable"
 
 
 def misfits(format, history):
-    return oracles.fits(format, known(history))
+    return oracles.fits(format, named(known(history)))
 
 
 @in_every_format
@@ -141,7 +146,7 @@ def test_windows_and_repairs_of_recorded_requests_fit_where_the_requests_do(api)
         # A slice cuts through groups, and what a repair puts there must fit too.
         for length in (1, 2, 3, 5):
             mended = ls.repair(history[-length:], **options)
-            assert oracles.fits(format, mended.messages) == []
+            assert oracles.fits(format, named(mended.messages)) == []
     assert tried > 20
 
 

@@ -207,6 +207,7 @@ MISTRAL: Final = (
         source=_CODE,
         check="unknown_result",
         scope="ids_checked",
+        disputed=True,
         repairs=HOME,
     ),
     Rule(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lockstitch.facts import ASSISTANT
-from lockstitch.formats.base import mapping
+from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.rules.checks.item_ids import HOSTED, PREFIXES, issued, kind_of
 from lockstitch.rules.ids import IdShape, fitting
 from lockstitch.writing import edited, inside, without
@@ -94,7 +94,20 @@ def forget_id(draft: Draft, breach: Breach) -> bool:
     fields = draft.fields(breach.entry)
     old = fields.get("id")
     message = f"the item id {old!r} was left out: {breach.finding.message}"
-    return _changed(draft, breach, "rename", without(fields, ["id"]), "id", message=message)
+    return _changed(draft, breach, "rename", _nameless(fields), "id", message=message)
+
+
+def _nameless(item: Fields) -> Fields:
+    """Return an item without its id; a message of the model in the form that needs none."""
+    if item.get("role") != ASSISTANT:
+        return without(item, ["id"])
+    kept = {key: value for key, value in item.items() if key not in {"id", "status"}}
+    content = item.get("content")
+    blocks = blocks_of(content) if isinstance(content, list) else ()
+    if len(blocks) != 1 or blocks[0].get("annotations") or blocks[0].get("logprobs"):
+        return kept
+    text = blocks[0].get("text")
+    return {**kept, "content": text} if isinstance(text, str) else kept
 
 
 def tell_apart(draft: Draft, breach: Breach) -> bool:
