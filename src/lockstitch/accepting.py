@@ -82,6 +82,8 @@ def repair(
     models: Iterable[ModelFacts] = (),
     record: Any = None,
     allow: Collection[str] = KINDS,
+    drop_reasoning: bool = False,
+    max_part_chars: int | None = None,
     dry_run: bool = False,
 ) -> Repair:
     """Mend what a target would refuse, with the least loss, and account for every change.
@@ -102,6 +104,9 @@ def repair(
         record: the history as it was first recorded, to bring lost halves back from.
         allow: the kinds of repair that may be used, of `move`, `synthesize`, `merge`, `demote` and
             `drop`. Kinds that lose and add nothing (`restore`, `rename`, `replace`) always may.
+        drop_reasoning: leave reasoning out. A signature that must be handed back stays.
+        max_part_chars: leave media out that have more characters of inline data; a word stands in
+            their place, and what stands beside them stays.
         dry_run: say what would be changed and hand the messages back as they are.
 
     Returns:
@@ -126,6 +131,8 @@ def repair(
         tail=tail,
         known=known_of(profile, opened.model(model), models),
         allow=frozenset(allow),
+        drop_reasoning=drop_reasoning,
+        max_part_chars=_checked_size(max_part_chars),
     )
     return _mended(opened, terms, _record(record, opened.transcript), dry_run=dry_run)
 
@@ -208,6 +215,14 @@ def _check_kinds(allow: Collection[str]) -> None:
         raise ValueError(
             f"no kind of repair is called {strange[0]!r}; there are: {', '.join(KINDS)}"
         )
+
+
+def _checked_size(size: int | None) -> int | None:
+    if size is not None and type(size) is not int:
+        raise TypeError(f"max_part_chars must be an integer or None, got {size!r}")
+    if size is not None and size < 0:
+        raise ValueError(f"max_part_chars must not be negative, got {size}")
+    return size
 
 
 def _record(record: Any, transcript: Transcript) -> Transcript | None:

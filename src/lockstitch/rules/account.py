@@ -98,6 +98,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         known: what is known of the model.
         allow: the kinds of repair that may be used, of `KINDS`.
         target_only: mend only how the target wants things written, warnings included.
+        drop_reasoning: leave reasoning out.
+        max_part_chars: leave media of more inline characters out; `None` leaves none out.
     """
 
     profile: Profile
@@ -105,3 +107,5 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     known: Mapping[str, bool] = {}
     allow: Collection[str] = KINDS
     target_only: bool = False
+    drop_reasoning: bool = False
+    max_part_chars: int | None = None

@@ -15,6 +15,7 @@ from lockstitch.rules.account import LOSSLESS, Terms
 from lockstitch.rules.breach import Breach
 from lockstitch.rules.check import check_transcript, findings, view_of
 from lockstitch.rules.draft import Draft
+from lockstitch.rules.leave_out import leave_out
 from lockstitch.rules.lookup import Lookup
 from lockstitch.rules.mends import MENDS
 from lockstitch.rules.record import Record
@@ -42,6 +43,7 @@ def mend(transcript: Transcript, terms: Terms, record: Transcript | None = None)
     """Mend a transcript until nothing is found that helps; return the draft with its account."""
     draft = Draft(transcript, writer_for(transcript.format.name), terms.profile)
     memory = Record(record, transcript) if record is not None else None
+    leave_out(draft, reasoning=terms.drop_reasoning, max_part_chars=terms.max_part_chars)
     patience = None
     while True:
         view = view_of(

@@ -81,8 +81,8 @@ def stripped(native: Any, format: Format) -> Any:
     >>> stripped(said, get_format("anthropic"))
     {'role': 'assistant', 'content': [{'type': 'text', 'text': 'a'}]}
     """
-    paths = [part.path for part in format.parts(native) if isinstance(part, Reasoning)]
-    if not paths:
+    parts = format.parts(native)
+    if not any(isinstance(part, Reasoning) for part in parts):
         return native
     writer = writer_for(format.name)
-    return writer.refit(native, writer.tidied(without(writer.fields(native), paths)))
+    return writer.refit(native, writer.thoughtless(writer.fields(native), parts))

@@ -91,6 +91,11 @@ class Writer(ABC):
         """Set the content to a text."""
         return {**fields, self.key: text}
 
+    def thoughtless(self, fields: Fields, parts: Sequence[Part]) -> Fields:
+        """Leave the reasoning of a message out."""
+        paths = [part.path for part in parts if isinstance(part, Reasoning)]
+        return self.tidied(without(fields, filter(None, paths)))
+
     # --- what a repair adds ----------------------------------------------------------------------
 
     def text(self, text: str) -> Any:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.formats.base import blocks_of, mapping
+from lockstitch.transcript import Reasoning
 from lockstitch.writing.base import Fields, Writer, edited, inside, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from lockstitch.transcript import Part, ToolCall, ToolResult
 
@@ -72,6 +73,16 @@ class GeminiWriter(Writer):
     def with_text(self, fields: Mapping[str, Any], text: str) -> Fields:
         """Set the parts to one of text."""
         return {**fields, "parts": [{"text": text}]}
+
+    def thoughtless(self, fields: Fields, parts: Sequence[Part]) -> Fields:
+        """Leave the words of thoughts out; a signature stays, since it must be handed back."""
+        kept: list[Any] = []
+        for block, part in zip(self.blocks(fields), parts, strict=True):
+            if not isinstance(part, Reasoning):
+                kept.append(block)
+            elif part.sealed:
+                kept.append({**mapping(block), "text": ""})
+        return {**fields, "parts": kept}
 
     def answer(self, call: ToolCall, text: str, like: Any = None) -> Any:
         """Make a function response that says the error; what the provider runs has none."""
