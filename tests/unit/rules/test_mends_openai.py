@@ -395,3 +395,10 @@ def test_a_mend_that_finds_nothing_to_work_on_leaves_the_draft_alone(mend, recor
     )
     assert not mend(draft, breach)
     assert (draft.changes, draft.entries[0].native) == ([], said())
+
+
+def test_a_screenshot_cannot_be_made_up():
+    asked_for = {"type": "computer_call", "id": "cu_1", "call_id": "c", "action": {}}
+    mended = ls.repair([GO, asked_for, ON], profile=RESPONSES, format=RESPONSES)
+    assert mended.messages == [GO, ON]
+    assert [change.kind for change in mended.changes] == ["drop"]

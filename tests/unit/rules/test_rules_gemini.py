@@ -302,3 +302,13 @@ def test_the_facts_of_a_model_are_found_by_its_name():
     assert known_of("gemini", "models/gemini-3-pro-preview") == {"signature_demanded": True}
     assert known_of("gemini", OLD) == {"signature_demanded": False}
     assert known_of("gemini", "learnlm") == {}
+
+
+def test_instructions_stay_in_the_list_where_they_may_not_be_moved():
+    history = [
+        {"role": "system", "parts": [{"text": "s"}]},
+        {"role": "user", "parts": [{"text": "q"}]},
+    ]
+    mended = ls.repair(history, profile="gemini", format="gemini", allow=())
+    assert mended.messages == history
+    assert [one.rule for one in mended.remaining] == ["ge-role"]

@@ -83,3 +83,9 @@ def test_a_call_that_could_not_be_parsed_is_not_looked_at():
     assert check(
         [messages.HumanMessage("q"), call, messages.HumanMessage("q")], format="langchain"
     ).ok
+
+
+def test_a_function_message_of_old_names_no_call_and_need_not():
+    history = [{"role": "user", "content": "q"}, {"role": "function", "name": "f", "content": "r"}]
+    found = ls.check(history, profile="langchain", format="langchain").violations
+    assert "lc-tool-call-id" not in {one.rule for one in found}

@@ -165,10 +165,14 @@ def _lonely_call(breach: Breach, orphan: ToolResult) -> ToolCall | None:
     if len(orphans) != 1 or len(calls) != 1:
         return None
     found = view.end(calls[0].message, calls[0].ordinal)
-    if not isinstance(found, ToolCall) or found.family != orphan.family:
-        return None
-    named_alike = not orphan.name or found.name == orphan.name
-    return found if named_alike and not lookup.waits(orphans[0].link) else None
+    return (
+        found
+        if isinstance(found, ToolCall)
+        and found.family == orphan.family
+        and (not orphan.name or found.name == orphan.name)
+        and not lookup.waits(orphans[0].link)
+        else None
+    )
 
 
 def demote(draft: Draft, breach: Breach) -> bool:
