@@ -265,3 +265,12 @@ def test_sealed_reasoning_is_named_and_not_shown():
     thought = {"type": "redacted_thinking", "data": "EmwKAhgB" * 9}
     history = [user(), {"role": "assistant", "content": [thought]}]
     assert preview(ls.load(history, format="anthropic"), 1) == "[reasoning]"
+
+
+def test_two_breaches_of_one_message_stand_under_one_head():
+    history = [user("q"), call("a", "b"), user("x")]
+    lines = explain(ls.check(history, profile="portable")).splitlines()
+    assert [line.partition("  ")[0] for line in lines[1:] if line.startswith("messages")] == [
+        "messages[1]"
+    ]
+    assert sum("  error" in line for line in lines) == 2

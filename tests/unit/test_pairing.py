@@ -873,3 +873,10 @@ def test_a_suffix_takes_no_foreign_call_before_it_knows_its_own_is_not_further_b
     facts = [calls("a"), SPEAKS, calls("a", family="custom"), results("a")]
     assert pair(facts[1:], 1).unmet == [3]
     assert partners(facts) == [(3, 0)]
+
+
+def test_only_the_model_calls():
+    told = facts_with(USER, (Link(CALL, FUNCTION, "a"),))
+    found = group([SPEAKS, told, results("a")], 0).pairing
+    assert found.calls == []
+    assert [tie.call for tie in found.ties] == [None]

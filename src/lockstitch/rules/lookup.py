@@ -144,7 +144,7 @@ class Lookup:
                 return self.ties.get((message, ordinal))
         return None
 
-    def answers(self, call: Occurrence) -> list[Tie]:
+    def answers(self, call: Occurrence | None) -> list[Tie]:
         """Return everything that the walk paired with a call, in order."""
         return self._answers.get(id(call), [])
 
@@ -201,21 +201,11 @@ class Lookup:
 
     def _repeats(self, second: Tie) -> bool:
         """Whether a second result says what the first one said: it is the same one, twice."""
-        first = next(
-            (
-                tie
-                for tie in (self.answers(second.call) if second.call is not None else ())
-                if not tie.duplicate
-            ),
-            None,
-        )
-        if first is None:
-            return False
-        one, other = (self.view.end(tie.message, tie.ordinal) for tie in (first, second))
-        return (
-            isinstance(one, ToolResult)
-            and isinstance(other, ToolResult)
-            and one.content == other.content
+        said = self.view.end(second.message, second.ordinal)
+        firsts = (tie for tie in self.answers(second.call) if not tie.duplicate)
+        return isinstance(said, ToolResult) and any(
+            isinstance(one, ToolResult) and one.content == said.content
+            for one in (self.view.end(tie.message, tie.ordinal) for tie in firsts)
         )
 
     def _user_between(self, first: int, last: int) -> bool:

@@ -59,11 +59,11 @@ class Record:
         tie = self._chosen(self._answered.get(_call_key(call), ()), at, of_call=True)
         if tie is None:
             return None
-        part = self._end(tie.message, tie.ordinal)
-        if not isinstance(part, ToolResult):
-            return None
         self._given.add((tie.message, tie.ordinal))
-        return self.transcript.natives[tie.message], part
+        part = self._end(tie.message, tie.ordinal)
+        return (
+            (self.transcript.natives[tie.message], part) if isinstance(part, ToolResult) else None
+        )
 
     def call_of(self, result: ToolResult, at: int) -> int | None:
         """Return where in the record the message stands whose call a result answered, once.
@@ -164,14 +164,23 @@ class Record:
         """Go through the record, once, when something is first asked."""
         if self._places is not None:
             return
-        for tie in group(self.transcript.facts_from(0), 0).pairing.ties:
-            if tie.call is None or tie.duplicate or tie.link.kind != RESULT:
-                continue
-            result = self._end(tie.message, tie.ordinal)
-            call = self._end(tie.call.message, tie.call.ordinal)
-            if isinstance(result, ToolResult) and isinstance(call, ToolCall):
-                self._answered.setdefault(_call_key(call), []).append(tie)
-                self._answering.setdefault(_result_key(result), []).append(tie)
+        ends = (
+            (
+                tie,
+                self._end(tie.call.message, tie.call.ordinal),
+                self._end(tie.message, tie.ordinal),
+            )
+            for tie in group(self.transcript.facts_from(0), 0).pairing.ties
+            if tie.call is not None and not tie.duplicate and tie.link.kind == RESULT
+        )
+        paired = (
+            (tie, call, result)
+            for tie, call, result in ends
+            if isinstance(call, ToolCall) and isinstance(result, ToolResult)
+        )
+        for tie, call, result in paired:
+            self._answered.setdefault(_call_key(call), []).append(tie)
+            self._answering.setdefault(_result_key(result), []).append(tie)
         self._places = _aligned(_prints(self._history), _prints(self.transcript))
         self._present = {place for place in self._places if place >= 0}
 

@@ -616,3 +616,8 @@ def test_a_view_of_the_portable_profile_demands_the_most():
     assert get_profile("anthropic").bound_system
     assert not get_profile("openai-chat").whole_response
     assert not get_profile("openai-chat").bound_system
+
+
+def test_a_row_of_a_model_states_only_facts_that_there_are():
+    with pytest.raises(ValueError, match="no fact is called 'sings'; there are: no_prefill"):
+        ls.ModelFacts(profile="anthropic", pattern="*", facts={"sings": True}, date="", source="")

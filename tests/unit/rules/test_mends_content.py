@@ -47,3 +47,15 @@ def test_results_come_first_in_their_message():
     messages, changes = repaired(history)
     assert messages[2]["content"] == [given, text]
     assert changes == [("move", "messages[2].content")]
+
+
+def test_thinking_gets_the_signature_of_the_record_back_or_goes():
+    text = {"type": "text", "text": "x"}
+    bare = {"type": "thinking", "thinking": "hm"}
+    history = [ASK, {"role": "assistant", "content": [bare, text]}, ASK]
+    whole = [ASK, {"role": "assistant", "content": [{**bare, "signature": "c2ln"}, text]}, ASK]
+    other = [ASK, {"role": "assistant", "content": [{**bare, "thinking": "oh"}, text]}, ASK]
+    for record, blocks in ((whole, whole[1]["content"]), (other, [text])):
+        mended = ls.repair(history, profile="anthropic", format="anthropic", record=record)
+        assert mended.messages[1]["content"] == blocks
+        assert mended.ok

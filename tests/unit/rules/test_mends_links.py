@@ -247,3 +247,20 @@ def test_a_result_that_stands_at_its_call_is_not_moved(mend):
     helped, draft = tried(mend, PAIRED, 2, "content")
     assert helped is (mend is links.merge_results)
     assert len(draft.changes) == helped
+
+
+def test_what_only_its_own_tool_could_say_is_not_made_up():
+    screen = {"type": "computer_call", "id": "cu_1", "call_id": "c", "action": {}}
+    transcript = ls.load([screen], format="openai-responses")
+    profile = get_profile("openai-responses")
+    view = view_of(transcript, profile, tail="closed")
+    draft = Draft(transcript, writer_for("openai-responses"), profile)
+    breach = Breach(
+        rule=RULES["or-computer-call-needs-output"],
+        finding=Finding(0, "nothing", view.place(0, 0)),
+        view=view,
+        entries=draft.begin(),
+        lookup=Lookup(view),
+    )
+    assert not links.answer(draft, breach)
+    assert draft.transcript().natives == [screen]

@@ -410,3 +410,10 @@ def test_two_items_of_one_id_that_say_different_things_are_both_kept():
     ]
     assert [change.kind for change in done.changes] == ["rename", "drop", "drop"]
     assert done.ok
+
+
+def test_a_screenshot_cannot_be_made_up():
+    asked_for = {"type": "computer_call", "id": "cu_1", "call_id": "c", "action": {}}
+    mended = ls.repair([GO, asked_for, ON], profile=RESPONSES, format=RESPONSES)
+    assert mended.messages == [GO, ON]
+    assert [change.kind for change in mended.changes] == ["drop"]

@@ -57,3 +57,35 @@ def test_the_user_message_of_a_turn_is_known_for_what_the_record_holds():
     record = record_of([5, 6, 7])
     assert record.user_before(record.transcript.natives[5])["content"] == "1"
     assert record.user_before({"role": "user", "content": "never"}) is None
+
+
+def test_the_user_message_of_a_long_turn_is_the_one_that_opened_it():
+    record = record_of([6, 7])
+    assert record.user_before(record.transcript.natives[6])["content"] == "2"
+    first = record_of([1], [Say("x"), Say("y")])
+    assert first.user_before(first.transcript.natives[1]) is None
+
+
+def test_a_message_that_is_kept_answers_for_its_own_call_alone():
+    record = record_of([0, 1, 2, 3])
+    assert record.result_of(part_of(record, 1), 1)[1].content == "one"
+    # The second call is alike; the message at hand is the first.
+    assert record.result_of(part_of(record, 5), 1) is None
+
+
+def test_a_message_that_was_made_later_is_given_what_is_nearest():
+    record = record_of([0, 3, 4, 7])
+    assert record.result_of(part_of(record, 1), -1)[1].content == "one"
+    assert record.result_of(part_of(record, 1), -1)[1].content == "two"
+
+
+def test_a_result_that_was_edited_is_looked_for_between_its_neighbours():
+    natives = render(WHOLE, "openai-chat")
+    edited = [*natives[:4], natives[4], {**natives[6], "x_note": 1, "name": "f"}, natives[7]]
+    record = Record(ls.load(natives, format="openai-chat"), ls.load(edited, format="openai-chat"))
+    assert record.call_of(part_of(record, 6), 5) == 5
+
+
+def test_what_the_record_itself_does_not_pair_is_not_found():
+    record = record_of([0, 1], [User(), Result("a", "one"), Calls.of("a")])
+    assert record.call_of(part_of(record, 1), 1) is None

@@ -121,6 +121,17 @@ def test_a_kind_that_is_not_allowed_gives_way_to_one_that_is(allow, expected):
     assert bool(left) is (expected == [])
 
 
+def test_calls_of_one_id_are_dropped_each_in_its_own_message():
+    history = [GO, call("a", "b"), call("a", "b"), result("a"), result("b"), ON]
+    draft, left = mended(history, allow=("drop",))
+    assert [entry.native for entry in draft.entries] == [GO, *history[2:]]
+    assert left == ()
+    longer = [GO, call("a", "a"), call("a", "b"), call("b"), result("a"), ON]
+    draft, left = mended(longer, allow=("drop",))
+    assert left == ()
+    assert [entry.native for entry in draft.entries if entry.native in longer][-1] == ON
+
+
 def test_what_loses_nothing_is_allowed_whatever_is_forbidden():
     history = [GO, call("call:1"), result("call:1"), assistant("x"), ON]
     draft, left = mended(history, "mistral", allow=())

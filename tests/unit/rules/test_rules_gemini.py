@@ -332,3 +332,13 @@ def test_what_stands_for_a_lost_signature_differs_from_no_record(stand_in):
     mended = ls.repair([GO, CALL, RESULT], model=NEW, record=record, **OPTIONS)
     assert mended.messages == [GO, said(call(thoughtSignature=BYPASS)), RESULT]
     assert len(mended.changes) == 1
+
+
+def test_instructions_stay_in_the_list_where_they_may_not_be_moved():
+    history = [
+        {"role": "system", "parts": [{"text": "s"}]},
+        {"role": "user", "parts": [{"text": "q"}]},
+    ]
+    mended = ls.repair(history, profile="gemini", format="gemini", allow=())
+    assert mended.messages == history
+    assert [one.rule for one in mended.remaining] == ["ge-role"]

@@ -150,3 +150,9 @@ def test_beside_objects_of_no_known_classes_a_dict_is_put():
     assert messages.convert_to_messages([made])[0].tool_call_id == "a"
     assert done.messages[:2] + done.messages[3:] == history
     assert not ls.repair(done.messages, profile="langchain", format="langchain").changes
+
+
+def test_a_function_message_of_old_names_no_call_and_need_not():
+    history = [{"role": "user", "content": "q"}, {"role": "function", "name": "f", "content": "r"}]
+    found = ls.check(history, profile="langchain", format="langchain").violations
+    assert "lc-tool-call-id" not in {one.rule for one in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 import lockstitch as ls
@@ -402,3 +403,24 @@ def test_a_turn_that_is_broken_in_the_record_too_comes_back_once_and_then_withou
     history = [ask(), said(foreign, thought(2), text("a")), ask()]
     made = mended(history, history, "claude-opus-4-8")
     assert made.messages["messages"] == [ask(), said(text("a")), ask()]
+
+
+def test_a_turn_over_two_messages_gets_its_thinking_back_into_the_last_of_them():
+    whole = [ask("q1"), said(thought(1), text("a")), said(text("b")), ask("q2")]
+    cut = [ask("q1"), said(text("a")), said(text("b")), ask("q2")]
+    transcript, record = (
+        Transcript(open_document(messages), get_format("anthropic")) for messages in (cut, whole)
+    )
+    view = view_of(transcript, PROFILE, tail="open", record=record)
+    draft = Draft(transcript, writer_for("anthropic"), PROFILE)
+    breach = Breach(
+        rule=RULES["an-thinking-must-lead"],
+        finding=msgspec.structs.replace(next(CHECKS["thinking_absent"](view)), index=2),
+        view=view,
+        entries=draft.begin(),
+        lookup=Lookup(view),
+        record=Record(record, transcript),
+    )
+    assert MENDS["thinking_absent"]["restore"](draft, breach)
+    blocks = [block for entry in draft.entries[1:-1] for block in entry.native["content"]]
+    assert blocks == [thought(1), text("a"), text("b")]

@@ -84,8 +84,6 @@ def as_developer(draft: Draft, breach: Breach) -> bool:
 
 def as_user(draft: Draft, breach: Breach) -> bool:
     """Say as the user what the system said, where the model takes neither of its roles."""
-    if not breach.view.known.get("no_developer"):
-        return False
     return _as(draft, breach, "demote", "user")
 
 

@@ -114,7 +114,7 @@ def one_call_each(draft: Draft, breach: Breach) -> bool:
     entries = [inside(fields, call.path) for call in calls]
     if key != "tool_calls" or len(entries) != len(fields.get(key, ())):
         return False
-    results = _results_of(draft, breach)
+    results = _results_of(breach)
     before = first.native
     draft.rewrite(first, {**fields, key: entries[:1]})
     last = first
@@ -130,15 +130,13 @@ def one_call_each(draft: Draft, breach: Breach) -> bool:
     return True
 
 
-def _results_of(draft: Draft, breach: Breach) -> dict[int, list[Entry]]:
+def _results_of(breach: Breach) -> dict[int, list[Entry]]:
     """Return the results of a message's calls, by the place of the call in it."""
     found: dict[int, list[Entry]] = {}
     view = breach.view
     for tie in view.groups.pairing.ties:
-        if tie.call is not None and tie.call.message == breach.finding.index:
-            entry = breach.entries[tie.message]
-            if tie.message != breach.finding.index and entry in draft.entries:
-                found.setdefault(tie.call.ordinal, []).append(entry)
+        if tie.call is not None and tie.call.message == breach.finding.index != tie.message:
+            found.setdefault(tie.call.ordinal, []).append(breach.entries[tie.message])
     return found
 
 

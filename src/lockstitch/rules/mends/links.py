@@ -101,9 +101,9 @@ def take_back(draft: Draft, breach: Breach) -> bool:
     if call is None or tie is None or breach.entries[tie.message].touched:
         return False
     part = breach.view.end(tie.message, tie.ordinal)
-    if not isinstance(part, ToolResult):
-        return False
-    return _move(draft, breach.at(tie.message, part.path), part, breach.entries[call.message])
+    return isinstance(part, ToolResult) and _move(
+        draft, breach.at(tie.message, part.path), part, breach.entries[call.message]
+    )
 
 
 def answer(draft: Draft, breach: Breach) -> bool:
@@ -176,10 +176,14 @@ def _lonely_call(breach: Breach, orphan: ToolResult) -> ToolCall | None:
     if len(orphans) != 1 or len(calls) != 1:
         return None
     found = view.end(calls[0].message, calls[0].ordinal)
-    if not isinstance(found, ToolCall) or found.family != orphan.family:
-        return None
-    named_alike = not orphan.name or found.name == orphan.name
-    return found if named_alike and not lookup.waits(orphans[0].link) else None
+    return (
+        found
+        if isinstance(found, ToolCall)
+        and found.family == orphan.family
+        and (not orphan.name or found.name == orphan.name)
+        and not lookup.waits(orphans[0].link)
+        else None
+    )
 
 
 def demote(draft: Draft, breach: Breach) -> bool:
@@ -258,7 +262,9 @@ def drop_part(draft: Draft, breach: Breach) -> bool:
 
 def drop_call(draft: Draft, breach: Breach) -> bool:
     """Drop a call that has no result."""
-    return drop_part(draft, breach.at_open_call())
+    breach = breach.at_open_call()
+    # It may stand in another message, whose parts are counted anew once one of them is gone.
+    return breach.fresh and drop_part(draft, breach)
 
 
 # --- two results, two calls of one id -------------------------------------------------------------
@@ -288,14 +294,12 @@ def merge_results(draft: Draft, breach: Breach) -> bool:
 def _first_result(breach: Breach) -> tuple[Entry, ToolResult] | None:
     """Find the result that a second one doubles."""
     second = breach.lookup.tie_at(breach.place)
-    if second is None or second.call is None:
-        return None
-    for tie in breach.lookup.answers(second.call):
-        if not tie.duplicate and tie.link.kind == RESULT:
-            part = breach.view.end(tie.message, tie.ordinal)
-            if isinstance(part, ToolResult):
-                return breach.entries[tie.message], part
-    return None
+    firsts = (
+        (breach.entries[tie.message], breach.view.end(tie.message, tie.ordinal))
+        for tie in breach.lookup.answers(second.call if second is not None else None)
+        if not tie.duplicate
+    )
+    return next(((entry, part) for entry, part in firsts if isinstance(part, ToolResult)), None)
 
 
 def rename_repeated(draft: Draft, breach: Breach) -> bool:
