@@ -21,17 +21,7 @@ NATIVE = {
 }
 
 
-# Where an empty first message is dropped, the next one may not open the conversation.
-EMPTY_START = pytest.mark.xfail(reason="a repair does not bring a user message back", strict=True)
-
-
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(folder, marks=EMPTY_START if folder == "gemini" else ())
-        for folder in sorted(NATIVE)
-    ],
-)
+@pytest.mark.parametrize("folder", sorted(NATIVE))
 def test_the_laws_hold_on_every_file_of_a_folder(folder):
     command = [sys.executable, "-m", "lockstitch.testing.corpus", CORPUS / folder, "--json"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

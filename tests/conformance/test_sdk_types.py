@@ -60,8 +60,22 @@ def stripped(message):
 
 
 def named(history):
-    """Give reasoning an id: its type asks for one, and the server was seen to do without."""
-    return [{"id": "rs_0", **one} if one.get("type") == "reasoning" else one for one in history]
+    """Give an id to items whose type asks for one; the server was seen to do without."""
+    return [{**_NAMELESS[kind], **one} if (kind := _kind(one)) else one for one in history]
+
+
+_NAMELESS = {
+    "reasoning": {"id": "rs_0"},
+    "message": {"id": "msg_0", "type": "message", "status": "completed"},
+}
+
+
+def _kind(item):
+    if item.get("type") == "reasoning":
+        return "reasoning"
+    blocks = item.get("content")
+    spoken = isinstance(blocks, list) and any(one.get("type") == "output_text" for one in blocks)
+    return "message" if spoken else ""
 
 
 def profile_of(format):

@@ -106,7 +106,12 @@ def test_media_move_behind_the_results_of_the_batch_into_one_message():
     assert [one["type"] for one in messages[5]["content"]] == ["text", "image_url"] * 2
     assert "call a" in messages[5]["content"][0]["text"]
     assert messages[6] is ON
-    assert [change.kind for change in mended.changes] == ["move", "move"]
+    # Each move says what became of the result and of the message that took its media.
+    assert [(change.kind, change.index) for change in mended.changes] == [
+        *(("move", 2), ("move", -1)),
+        *(("move", 4), ("move", -1)),
+    ]
+    assert mended.changes[-1].after == messages[5]
     assert ls.export(history, profile=CHAT).messages == messages
 
 

@@ -42,13 +42,15 @@ def hoist_media(draft: Draft, breach: Breach) -> bool:
         last = draft.position(entry)
         while last + 1 < len(draft.entries) and draft.facts(draft.entries[last + 1]).role == TOOL:
             last += 1
-        draft.insert(last + 1, draft.writer.carrying([note, *moved], entry.native))
+        holder = draft.insert(last + 1, draft.writer.carrying([note, *moved], entry.native))
     else:
         held = draft.fields(holder)
         blocks = [*draft.writer.blocks(held), note, *moved]
         draft.rewrite(holder, draft.writer.with_blocks(held, blocks))
     message = f"the media of the result {part.id} were moved to a user message behind the results"
     draft.note("move", breach.rule.id, entry, message, part.path, before=before, after=entry.native)
+    message = f"the media of the result {part.id} stand in a user message"
+    draft.note("move", breach.rule.id, holder, message, after=holder.native)
     return True
 
 

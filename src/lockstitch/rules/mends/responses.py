@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from lockstitch.facts import ASSISTANT
-from lockstitch.formats.base import blocks_of, mapping
+from lockstitch.formats.base import mapping
 from lockstitch.rules.checks.item_ids import HOSTED, PREFIXES, issued, kind_of
 from lockstitch.rules.ids import IdShape, fitting
 from lockstitch.writing import edited, inside, without
@@ -98,16 +98,8 @@ def forget_id(draft: Draft, breach: Breach) -> bool:
 
 
 def _nameless(item: Fields) -> Fields:
-    """Return an item without its id; a message of the model in the form that needs none."""
-    if item.get("role") != ASSISTANT:
-        return without(item, ["id"])
-    kept = {key: value for key, value in item.items() if key not in {"id", "status"}}
-    content = item.get("content")
-    blocks = blocks_of(content) if isinstance(content, list) else ()
-    if len(blocks) != 1 or blocks[0].get("annotations") or blocks[0].get("logprobs"):
-        return kept
-    text = blocks[0].get("text")
-    return {**kept, "content": text} if isinstance(text, str) else kept
+    """Return an item without its id; the status of a message stands only beside one."""
+    return without(item, ["id", "status"] if item.get("role") == ASSISTANT else ["id"])
 
 
 def tell_apart(draft: Draft, breach: Breach) -> bool:
