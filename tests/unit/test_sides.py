@@ -1,6 +1,9 @@
 """Holes under targets that want turns to alternate: what is bridged, what goes."""
 
+import msgspec
+
 import lockstitch as ls
+from lockstitch.rules.profiles import PROFILES
 
 BEDROCK = {"profile": "bedrock", "format": "bedrock"}
 GEMINI = {"profile": "gemini", "format": "gemini"}
@@ -132,3 +135,33 @@ def test_neighbours_that_only_instructions_part_stay_neighbours():
     big = {"role": "system", "content": [{"text": BIG}]}
     messages = [told(), big, told(), said(), told()]
     assert kept(messages, max_chars=250, floor=False) == [0, 2, 3, 4]
+
+
+def test_the_rounds_of_a_turn_go_with_it_where_rounds_are_no_turns():
+    def spoken(role, words):
+        return {"role": role, "content": words}
+
+    function = {"name": "f", "arguments": "{}"}
+    call = {"role": "assistant", "tool_calls": [{"id": "c", "function": function}]}
+    rounds = [call, {"role": "tool", "tool_call_id": "c", "content": "r"}]
+    turn = [spoken("user", "q"), spoken("assistant", "a")]
+    cut = [spoken("user", "q"), *rounds, spoken("assistant", BIG)]
+    options = {"profile": "chat-template", "format": "openai-chat"}
+    plan = ls.plan([*turn, *cut, *turn, turn[0]], max_chars=420, **options)
+    assert plan.kept == [0, 1, 6, 7, 8]
+
+
+def test_turns_of_the_model_that_no_user_parted_stay_beside_each_other():
+    call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    text, big = ({"role": "model", "parts": [{"text": words}]} for words in ("a", BIG))
+    limits = {"max_chars": 50, "on_overflow": "smallest"}
+    assert ls.plan([call, big, text], pins=(0, 2), **limits, **GEMINI).kept == [0, 1, 2]
+
+
+def test_a_target_that_parts_turns_may_let_the_model_have_the_last_word(monkeypatch):
+    lenient = msgspec.structs.replace(PROFILES["bedrock"], name="lenient", end="any")
+    monkeypatch.setitem(PROFILES, "lenient", lenient)
+    messages = [told(), said(BIG), told(), said(), told(BIG)]
+    limits = {"max_chars": 250, "format": "bedrock", "floor": False}
+    assert ls.plan(messages, profile="lenient", **limits).kept == [2, 3]
+    assert ls.plan(messages, profile="bedrock", **limits).kept == [2]

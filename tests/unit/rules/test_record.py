@@ -66,6 +66,16 @@ def test_the_user_message_of_a_long_turn_is_the_one_that_opened_it():
     assert first.user_before(first.transcript.natives[1]) is None
 
 
+def test_a_thought_is_found_by_its_words_where_it_still_has_its_seal():
+    sealed, bare = ({"type": "thinking", "thinking": words} for words in ("one", "two"))
+    sealed["signature"] = "S"
+    native = {"role": "assistant", "content": [sealed, bare]}
+    held = ls.load([native], format="anthropic")
+    record = Record(held, held)
+    thoughts = held.message(0).parts
+    assert [record.thought(part) for part in thoughts] == [sealed, None]
+
+
 def test_a_message_that_is_kept_answers_for_its_own_call_alone():
     record = record_of([0, 1, 2, 3])
     assert record.result_of(part_of(record, 1), 1)[1].content == "one"

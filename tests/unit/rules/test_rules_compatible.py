@@ -200,6 +200,17 @@ def test_reasoning_comes_back_from_the_record():
     assert [change.kind for change in mended.changes] == ["restore"]
 
 
+def test_reasoning_comes_back_to_a_message_that_says_more_than_text():
+    image = {"type": "image_url", "image_url": {"url": "https://x/y.png"}}
+    plain = calls("c1", content=[{"type": "text", "text": "a"}, image])
+    record = [user(), {**plain, "reasoning_content": "because"}, gave()]
+    mended = repair([user(), plain, gave()], "kimi", "kimi-k2.5", record=record)
+    assert mended.messages == record
+    other = calls("c1", content=[{"type": "text", "text": "a"}])
+    mended = repair([user(), other, gave()], "kimi", "kimi-k2.5", record=record)
+    assert mended.messages[1] == {**other, "reasoning_content": ""}
+
+
 def test_reasoning_that_the_record_does_not_have_is_sent_empty():
     record = [user(), calls("c1"), gave()]
     mended = repair([user(), calls("c1"), gave()], "kimi", "kimi-k2.5", record=record)

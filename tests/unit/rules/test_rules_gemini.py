@@ -319,6 +319,8 @@ def test_an_export_gives_a_response_the_name_of_its_call_once(id_):
 def test_a_response_to_a_call_without_a_name_keeps_its_own():
     nameless = {"functionCall": {"args": {}, "id": "1"}, **SIGNED}
     assert not ls.export([GO, said(nameless), told(gave("g", "1"))], **OPTIONS).changes
+    neither = told({"functionResponse": {"response": {}, "id": "1"}})
+    assert not ls.export([GO, said(nameless), neither], **OPTIONS).changes
     unheard = [GO, CALL, RESULT, A, told({"functionResponse": {"response": {}, "id": "x"}})]
     assert not [one for one in ls.export(unheard, **OPTIONS).changes if one.kind == "rename"]
 

@@ -154,5 +154,5 @@ def test_beside_objects_of_no_known_classes_a_dict_is_put():
 
 def test_a_function_message_of_old_names_no_call_and_need_not():
     history = [{"role": "user", "content": "q"}, {"role": "function", "name": "f", "content": "r"}]
-    found = ls.check(history, profile="langchain", format="langchain").violations
-    assert "lc-tool-call-id" not in {one.rule for one in found}
+    found = ls.check(history, profile="langchain", format="openai-chat").violations
+    assert "lc-tool-id-missing" not in {one.rule for one in found}

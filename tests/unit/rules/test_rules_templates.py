@@ -171,12 +171,15 @@ def test_an_image_with_no_user_message_to_go_to_stays_and_is_said():
 
 
 def test_a_batch_is_split_for_a_template_of_single_calls_and_nothing_is_lost():
-    history = [user(), calls("c1", "c2", content="so"), gave("c2", "2"), gave("c1", "1"), said()]
+    before = [user(), calls("c0"), gave("c0", "0"), said()]
+    batch = [calls("c1", "c2", content="so"), gave("c2", "2"), gave("c1", "1"), said()]
+    history = [*before, user(), *batch]
     [found] = check([*history, user()], "llama-3.1-8b-instruct").violations
     assert (found.rule, found.severity) == ("tp-single-tool-call", "warning")
     options = {"profile": "chat-template", "format": "openai-chat"}
     exported = ls.export(history, model="meta-llama/Llama-3.1-8B-Instruct", **options)
     assert exported.messages == [
+        *before,
         user(),
         calls("c1", content="so"),
         gave("c1", "1"),

@@ -145,6 +145,12 @@ def test_thinking_in_front_of_an_edit_is_kept():
     ]
 
 
+def test_thinking_behind_an_edit_goes_and_a_newest_turn_without_any_stays():
+    edited = [*turn(1), ask("other"), *turn(2)[1:], *bare(3)]
+    made = mended([*edited, ask("q4")], THREE)
+    assert made.messages["messages"] == [*turn(1), ask("other"), *bare(2)[1:], *bare(3), ask("q4")]
+
+
 def test_thinking_made_after_the_record_is_not_judged():
     later = [*bare(2), ask("q9"), said(thought(9), text()), ask("q10")]
     assert found(later, THREE) == []

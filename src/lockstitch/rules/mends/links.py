@@ -115,7 +115,7 @@ def answer(draft: Draft, breach: Breach) -> bool:
     call = breach.lookup.call_at(breach.place)
     unnamed = part.id is None and call is not None and draft.writer.names(part)
     if unnamed:
-        part = msgspec.structs.replace(part, id=_made_id(draft, breach, part))
+        part = msgspec.structs.replace(part, id=_made_id(draft, breach, part.name))
     made = draft.writer.answer(part, UNKNOWN, breach.entry.native)
     if made is None:
         return False
@@ -332,17 +332,12 @@ def name_result(draft: Draft, breach: Breach) -> bool:
     tie = breach.lookup.tie_at(breach.place)
     if tie is None or tie.call is None or not isinstance(part, ToolResult):
         return adopt(draft, breach)
-    now = draft.part(breach.entry, part.path)
-    if isinstance(now, ToolResult) and now.id is not None:
-        return True  # it was named along with another result of its call
-    call = breach.view.end(tie.call.message, tie.call.ordinal)
-    if not isinstance(call, ToolCall):
-        return False
-    if call.id is None:
-        return _rename(draft, breach, tie.call, _made_id(draft, breach, call))
+    called = tie.call.link
+    if called.id is None:
+        return _rename(draft, breach, tie.call, _made_id(draft, breach, called.name))
     before = breach.entry.native
-    draft.rewrite(breach.entry, draft.writer.renamed(draft.fields(breach.entry), part, call.id))
-    message = f"the result was given the id of its call, {call.id}"
+    draft.rewrite(breach.entry, draft.writer.renamed(draft.fields(breach.entry), part, called.id))
+    message = f"the result was given the id of its call, {called.id}"
     draft.note(
         "rename",
         breach.rule.id,
@@ -355,9 +350,9 @@ def name_result(draft: Draft, breach: Breach) -> bool:
     return True
 
 
-def _made_id(draft: Draft, breach: Breach, call: ToolCall) -> str:
+def _made_id(draft: Draft, breach: Breach, tool: str | None) -> str:
     """Make an id for a call that has none, from its name."""
-    made = fitting(f"call_{call.name or 'tool'}", draft.profile.ids, breach.lookup.ids)
+    made = fitting(f"call_{tool or 'tool'}", draft.profile.ids, breach.lookup.ids)
     breach.lookup.ids.add(made)
     return made
 
