@@ -127,10 +127,6 @@ class Draft:
         """Return the parts of a message."""
         return self.format.parts(entry.native)
 
-    def part(self, entry: Entry, path: str) -> Part | None:
-        """Return the part of a message at a path."""
-        return next((part for part in self.parts(entry) if part.path == path), None)
-
     def fields(self, entry: Entry) -> Fields:
         """Copy the fields of a message."""
         return self.writer.fields(entry.native)
