@@ -105,8 +105,9 @@ def repair(
         allow: the kinds of repair that may be used, of `move`, `synthesize`, `merge`, `demote` and
             `drop`. Kinds that lose and add nothing (`restore`, `rename`, `replace`) always may.
         drop_reasoning: leave reasoning out. A signature that must be handed back stays.
-        max_part_chars: leave media out that have more characters of inline data; a word stands in
-            their place, and what stands beside them stays.
+        max_part_chars: leave media out that have more characters of inline data, in results too; a
+            word stands in their place, and what stands beside them stays. An item that is nothing
+            but its picture (a screenshot of the computer tool) stays.
         dry_run: say what would be changed and hand the messages back as they are.
 
     Returns:

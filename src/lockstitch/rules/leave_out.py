@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lockstitch.transcript import Media, Reasoning
+from lockstitch.transcript import Media, Reasoning, ToolResult
 from lockstitch.writing import edited, inside
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from lockstitch.rules.draft import Draft, Entry
+    from lockstitch.transcript import Part
 
 __all__ = ["leave_out"]
 
@@ -57,11 +60,42 @@ def _without_reasoning(draft: Draft, entry: Entry) -> None:
 
 def _without_large_media(draft: Draft, entry: Entry, most: int) -> None:
     for part in draft.parts(entry):
-        if not isinstance(part, Media) or part.encoded <= most or not part.path.endswith("]"):
-            continue
-        fields = draft.fields(entry)
-        before = inside(fields, part.path)
-        note = draft.writer.text(f"[{part.kind} of {part.encoded:,} characters, left out]")
-        draft.rewrite(entry, edited(fields, part.path, note))
-        message = f"the {part.kind} was left out: it has more than {most:,} characters"
-        draft.note("drop", _ASKED, entry, message, part.path, before=before, after=note)
+        if isinstance(part, ToolResult):
+            _without_large_results(draft, entry, part, most)
+        elif _large(part, most) and part.path.endswith("]"):
+            fields = draft.fields(entry)
+            before = inside(fields, part.path)
+            note = draft.writer.text(_word(part))
+            draft.rewrite(entry, edited(fields, part.path, note))
+            said = _gone(part, most)
+            draft.note("drop", _ASKED, entry, said, part.path, before=before, after=note)
+
+
+def _without_large_results(draft: Draft, entry: Entry, result: ToolResult, most: int) -> None:
+    fields = draft.fields(entry)
+    shown = draft.writer.shown(fields, result)
+    # What a result shows is read as if the user showed it.
+    media = [
+        (int(part.path.rpartition("[")[2][:-1]), part)
+        for part in draft.format.parts(draft.writer.carrying(shown))
+        if _large(part, most)
+    ]
+    if not media:
+        return
+    words = {place: _word(part) for place, part in media}
+    draft.rewrite(entry, draft.writer.unshown(fields, result, words))
+    for place, part in media:
+        gone = {"before": shown[place], "after": words[place]}
+        draft.note("drop", _ASKED, entry, _gone(part, most), result.path, **gone)
+
+
+def _large(part: Part, most: int) -> TypeGuard[Media]:
+    return isinstance(part, Media) and part.encoded > most
+
+
+def _word(media: Media) -> str:
+    return f"[{media.kind} of {media.encoded:,} characters, left out]"
+
+
+def _gone(media: Media, most: int) -> str:
+    return f"the {media.kind} was left out: it has more than {most:,} characters"

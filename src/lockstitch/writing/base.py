@@ -170,6 +170,19 @@ class Writer(ABC):
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
         """Give a result another content."""
 
+    def shown(self, fields: Mapping[str, Any], part: ToolResult) -> Sequence[Any]:
+        """Return the blocks of a result among which media may stand."""
+        return part.content if isinstance(part.content, (list, tuple)) else ()
+
+    def unshown(
+        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, str]
+    ) -> Fields:
+        """Put words in the place of some blocks of a result."""
+        content = list(self.shown(fields, part))
+        for place, said in words.items():
+            content[place] = self.text(said)
+        return self.result(fields, part, content)
+
     def together(self, first: Any, second: Any) -> Any:
         """Make one content of those of two results."""
         if first == second or not second:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.transcript import Reasoning
-from lockstitch.writing.base import Fields, Writer, edited, inside, text_of
+from lockstitch.writing.base import Fields, Writer, edited, inside, text_of, without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,6 +118,20 @@ class GeminiWriter(Writer):
         """Give a response another content."""
         key = _spelled(fields, part.path)
         return edited(fields, f"{part.path}.{key}.response", content)
+
+    def shown(self, fields: Mapping[str, Any], part: ToolResult) -> Sequence[Any]:
+        """Return the media of a response, which stand beside what it says."""
+        held = inside(fields, part.path)
+        spelled = next((key for key in _RESPONSE if held.get(key)), None)
+        return mapping(held[spelled]).get("parts") or () if spelled else ()
+
+    def unshown(
+        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, str]
+    ) -> Fields:
+        """Take media out of a response; no words may stand among them."""
+        path = f"{part.path}.{_spelled(fields, part.path)}.parts"
+        gone = [f"{path}[{place}]" for place in words]
+        return without(fields, gone if len(gone) < len(self.shown(fields, part)) else [path])
 
     def content_blocks(self, content: Any) -> list[Any]:
         """Return a response as parts that a user content may hold."""

@@ -5,6 +5,9 @@ import copy
 import pytest
 
 import lockstitch as ls
+from lockstitch.testing.render import SHAPES, render
+from lockstitch.testing.steps import Calls, Result, Say, User
+from lockstitch.writing import text_of, writer_for
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 400}}
 
@@ -74,6 +77,56 @@ def test_a_large_image_gives_way_to_a_word_and_the_text_beside_it_stays():
     (change,) = mended.changes
     assert (change.kind, change.path, change.before) == ("drop", "messages[0].content[1]", IMAGE)
     assert not ls.repair(history, profile="openai-chat", max_part_chars=422).changes
+
+
+DATA = "A" * 400
+SHOWN = {
+    "anthropic": {"type": "image", "source": {"type": "base64", "data": DATA}},
+    "bedrock": {"image": {"format": "png", "source": {"bytes": DATA}}},
+    "langchain": {"type": "image", "base64": DATA},
+    "mistral": {"type": "image_url", "image_url": f"data:image/png;base64,{DATA}"},
+    "openai-chat": IMAGE,
+    "openai-responses": {"type": "input_image", "image_url": f"data:image/png;base64,{DATA}"},
+}
+
+
+@pytest.mark.parametrize("format", SHOWN)
+def test_a_large_image_in_a_result_goes_and_the_result_stays(format):
+    steps = [User("q"), Calls.of("call00001"), Result("call00001", "found"), Say("a"), User("n")]
+    shape = SHAPES[format][0]
+    history = render(steps, format, shape)
+    writer = writer_for(format)
+    found = ls.load(history, format=format)
+    (part,) = found.message(2).parts
+    text = writer.content_blocks(part.content)[0]
+    history[2] = writer.result(history[2], part, [text, SHOWN[format]])
+    mended = ls.repair(history, format=format, max_part_chars=200)
+    (result,) = ls.load(mended.messages, format=format).message(2).parts
+    kept, word = result.content
+    assert kept == text
+    assert "left out]" in text_of([word])
+    (change,) = mended.changes
+    assert (change.kind, change.before) == ("drop", SHOWN[format])
+    assert not ls.repair(mended.messages, format=format, max_part_chars=200).changes
+    assert not ls.repair(history, format=format, max_part_chars=900).changes
+
+
+@pytest.mark.parametrize("beside", [[], [{"inlineData": {"mimeType": "image/png", "data": "A"}}]])
+def test_media_beside_a_response_of_gemini_go_without_a_word(beside):
+    large = {"inlineData": {"mimeType": "image/png", "data": DATA}}
+    response = {"name": "f", "response": {"ok": 1}}
+    ran = [{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}]
+    history = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {**response, "parts": [large, *beside]}}]},
+        {"role": "model", "parts": ran},
+        {"role": "user", "parts": [{"text": "n"}]},
+    ]
+    mended = ls.repair(history, profile="gemini", format="gemini", max_part_chars=200)
+    left = {**response, "parts": beside} if beside else response
+    assert mended.messages[2] == {"role": "user", "parts": [{"functionResponse": left}]}
+    assert [change.before for change in mended.changes] == [large]
 
 
 @pytest.mark.parametrize("size", [True, 1.5, "200"])
