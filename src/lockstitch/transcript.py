@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lockstitch.errors import FormatError
 from lockstitch.facts import FINAL, Facts
 
 if TYPE_CHECKING:
@@ -188,7 +189,10 @@ class Transcript:
         """Return the facts of one message."""
         if index >= self._start:
             return self._facts[index - self._start]
-        return self.format.facts(self.natives[index])
+        try:
+            return self.format.facts(self.natives[index])
+        except FormatError as error:
+            raise self._placed(error, index) from None
 
     def facts_from(self, start: int) -> list[Facts]:
         """Return the facts of the messages from `start` on. The list must not be changed."""
@@ -196,14 +200,26 @@ class Transcript:
             facts = self.format.facts
             if start > self._start:
                 return self._facts[start - self._start :]
-            self._facts[:0] = [facts(native) for native in self.natives[start : self._start]]
+            read: list[Facts] = []
+            try:
+                read.extend(map(facts, self.natives[start : self._start]))
+            except FormatError as error:
+                # What was read before the message at fault tells which one it is.
+                raise self._placed(error, start + len(read)) from None
+            self._facts[:0] = read
             self._start = start
         return self._facts
 
     def message(self, index: int) -> Message:
         """Return one message with its parts."""
-        native = self.natives[index]
-        return Message(self.facts_at(index).role, self.format.parts(native), native)
+        return Message(self.facts_at(index).role, self.parts_at(index), self.natives[index])
+
+    def parts_at(self, index: int) -> tuple[Part, ...]:
+        """Return the parts of one message."""
+        try:
+            return self.format.parts(self.natives[index])
+        except FormatError as error:
+            raise self._placed(error, index) from None
 
     def at(self, positions: Iterable[int]) -> Transcript:
         """Return the messages at some positions as a transcript of their own."""
@@ -222,3 +238,6 @@ class Transcript:
     def server_held(self) -> bool:
         """Whether the provider holds an earlier part of this conversation."""
         return bool(self.context.get("previous_response_id") or self.context.get("conversation"))
+
+    def _placed(self, error: FormatError, index: int) -> FormatError:
+        return FormatError(str(error), where=f"{self.path}[{index}]")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import lockstitch as ls
 from lockstitch.facts import Facts
 from lockstitch.formats import get_format
@@ -97,3 +99,28 @@ def test_a_server_that_holds_the_rest_is_known_by_its_request():
     assert not ls.load({"input": "x", "previous_response_id": None}).server_held
     assert not ls.load({"input": "x"}).server_held
     assert not ls.load(HISTORY).server_held
+
+
+STRANGE = [
+    ("openai-chat", {"role": "assistant", "content": None, "tool_calls": ["x"]}),
+    ("openai-chat", {"role": "user", "content": [1]}),
+    ("gemini", {"role": "user", "parts": [1]}),
+    ("mistral", {"role": "assistant", "tool_calls": [3]}),
+    ("openai-responses", 3),
+]
+
+
+@pytest.mark.parametrize(("format", "strange"), STRANGE)
+@pytest.mark.parametrize("act", [ls.check, ls.repair, lambda *a, **k: list(ls.load(*a, **k))])
+def test_what_cannot_be_read_is_refused_with_its_place(act, format, strange):
+    usual = {"role": "user", "parts": []} if format == "gemini" else {"role": "user", "content": ""}
+    with pytest.raises(ls.FormatError, match="expected a mapping") as refusal:
+        act([usual, usual, strange, usual], format=format)
+    assert refusal.value.where.startswith(("messages[2]", "input[2]", "contents[2]"))
+    with pytest.raises(ls.FormatError):
+        act([strange], format=format)
+
+
+def test_the_place_is_that_of_the_request():
+    with pytest.raises(ls.FormatError, match=r"^input\[1\]: expected a mapping"):
+        ls.trim({"input": [{"role": "user", "content": "q"}, 3]}, max_messages=1)

@@ -46,7 +46,7 @@ def preview(transcript: Transcript, position: int, width: int = PREVIEW) -> str:
     two\nlines
     """
     said = ""
-    for part in transcript.format.parts(transcript.natives[position]):
+    for part in transcript.parts_at(position):
         said = f"{said} {_words_of(part)}".strip()
         if len(said) > width:
             break

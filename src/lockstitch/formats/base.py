@@ -117,7 +117,7 @@ def mapping(native: Any) -> Mapping[str, Any]:
         if isinstance(dumped, dict):
             return dumped
     raise FormatError(
-        f"expected a message (a mapping, or an object with model_dump), found "
+        f"expected a mapping, or an object with model_dump, found "
         f"{type(native).__name__}: {shown(native)}"
     )
 

@@ -188,7 +188,7 @@ class Record:
         transcript = self.transcript
         linking = [
             part
-            for part in transcript.format.parts(transcript.natives[message])
+            for part in transcript.parts_at(message)
             if isinstance(part, ToolResult) or (isinstance(part, ToolCall) and not part.hosted)
         ]
         return linking[ordinal] if ordinal < len(linking) else None

@@ -97,9 +97,7 @@ class View:
         """Return the parts of one message."""
         found = self._parts.get(index)
         if found is None:
-            found = self._parts[index] = self.transcript.format.parts(
-                self.transcript.natives[index]
-            )
+            found = self._parts[index] = self.transcript.parts_at(index)
         return found
 
     def end(self, index: int, ordinal: int) -> Part | None:

@@ -108,7 +108,7 @@ def _split(edits: list[Edit], transcript: Transcript, kept: Edit, stop: int, rea
 def _thinks(transcript: Transcript, position: int) -> bool:
     if transcript.facts_at(position).role != ASSISTANT:
         return False
-    parts = transcript.format.parts(transcript.natives[position])
+    parts = transcript.parts_at(position)
     return any(isinstance(part, Reasoning) for part in parts)
 
 

@@ -73,7 +73,7 @@ def test_a_dict_is_looked_at_and_not_copied():
         (msgspec.Raw(b"null"), "expected an object, found NoneType: None"),
         (
             "text",
-            r"expected a message \(a mapping, or an object with model_dump\), found str: 'text'",
+            r"expected a mapping, or an object with model_dump, found str: 'text'",
         ),
         (5, "found int: 5"),
         (Dumps([1]), "found Dumps: "),

@@ -307,7 +307,7 @@ def test_absent_content_is_no_part_at_all():
 
 def test_what_is_no_block_is_refused():
     for read in (FORMAT.facts, FORMAT.parts, FORMAT.evidence):
-        with pytest.raises(FormatError, match="expected a message"):
+        with pytest.raises(FormatError, match="expected a mapping"):
             read(told(5))
 
 

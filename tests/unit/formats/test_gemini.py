@@ -411,7 +411,7 @@ def test_the_bytes_of_a_signature_are_shown_as_they_are_written():
 
 def test_what_is_no_part_is_refused():
     for read in (FORMAT.facts, FORMAT.parts):
-        with pytest.raises(FormatError, match="expected a message"):
+        with pytest.raises(FormatError, match="expected a mapping"):
             read(user(5))
 
 

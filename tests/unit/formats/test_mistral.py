@@ -269,7 +269,7 @@ def test_a_result_keeps_its_name_and_its_content():
 
 def test_what_is_no_chunk_is_refused():
     for read in (FORMAT.facts, FORMAT.parts, FORMAT.evidence):
-        with pytest.raises(FormatError, match="expected a message"):
+        with pytest.raises(FormatError, match="expected a mapping"):
             read(assistant([5]))
 
 
@@ -459,7 +459,7 @@ def test_what_dumps_to_no_object_is_refused():
             return "odd"
 
     for read in (FORMAT.facts, FORMAT.parts, FORMAT.evidence):
-        with pytest.raises(FormatError, match="expected a message"):
+        with pytest.raises(FormatError, match="expected a mapping"):
             read(Odd())
 
 

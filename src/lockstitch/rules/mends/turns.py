@@ -100,7 +100,7 @@ def _recorded(record: Transcript, call: ToolCall) -> Any:
     for at in range(len(record)):
         if not record.facts_at(at).calls:
             continue
-        for part in record.format.parts(record.natives[at]):
+        for part in record.parts_at(at):
             alike = isinstance(part, ToolCall) and (part.id, part.name, part.arguments) == (
                 call.id,
                 call.name,
