@@ -33,7 +33,6 @@ os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 
 import convert
 import report
-import thinking
 from judge import first_breach, first_breach_of_items, judge
 from repairers import REPAIRERS, Repairer
 from report import Section, Table, share
@@ -350,6 +349,9 @@ def main() -> int:
         part, *keys = options.worker
         print(json.dumps(work(part, keys, options.histories)))
         return 0
+    # It needs Lockstitch, which a worker in the second environment does not have.
+    import thinking
+
     started = time.perf_counter()
     pythons = {MAIN: sys.executable}
     if options.semantic_kernel:
