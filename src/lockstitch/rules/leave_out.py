@@ -82,7 +82,7 @@ def _without_large_results(draft: Draft, entry: Entry, result: ToolResult, most:
     ]
     if not media:
         return
-    words = {place: _word(part) for place, part in media}
+    words = {place: draft.writer.unshown_word(_word(part)) for place, part in media}
     draft.rewrite(entry, draft.writer.unshown(fields, result, words))
     for place, part in media:
         gone = {"before": shown[place], "after": words[place]}

@@ -174,14 +174,16 @@ class Writer(ABC):
         """Return the blocks of a result among which media may stand."""
         return part.content if isinstance(part.content, (list, tuple)) else ()
 
+    def unshown_word(self, text: str) -> Any:
+        """Make what is put in the place of media that a result showed, `None` where nothing is."""
+        return self.text(text)
+
     def unshown(
-        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, str]
+        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, Any]
     ) -> Fields:
         """Put words in the place of some blocks of a result."""
-        content = list(self.shown(fields, part))
-        for place, said in words.items():
-            content[place] = self.text(said)
-        return self.result(fields, part, content)
+        shown = enumerate(self.shown(fields, part))
+        return self.result(fields, part, [words.get(place, block) for place, block in shown])
 
     def together(self, first: Any, second: Any) -> Any:
         """Make one content of those of two results."""

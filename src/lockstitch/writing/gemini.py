@@ -125,10 +125,14 @@ class GeminiWriter(Writer):
         spelled = next((key for key in _RESPONSE if held.get(key)), None)
         return mapping(held[spelled]).get("parts") or () if spelled else ()
 
+    def unshown_word(self, text: str) -> Any:
+        """Put nothing in the place of media: no words may stand among them."""
+        return None
+
     def unshown(
-        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, str]
+        self, fields: Mapping[str, Any], part: ToolResult, words: Mapping[int, Any]
     ) -> Fields:
-        """Take media out of a response; no words may stand among them."""
+        """Take media out of a response."""
         path = f"{part.path}.{_spelled(fields, part.path)}.parts"
         gone = [f"{path}[{place}]" for place in words]
         return without(fields, gone if len(gone) < len(self.shown(fields, part)) else [path])

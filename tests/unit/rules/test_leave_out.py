@@ -26,10 +26,11 @@ def test_reasoning_goes_from_the_messages_it_stands_in():
     before = copy.deepcopy(history)
     mended = ls.repair(history, profile="openai-chat", drop_reasoning=True)
     assert mended.messages == [user("q"), {"role": "assistant", "content": "a"}, user("n")]
-    assert [(one.kind, one.rule, one.path) for one in mended.changes] == [
-        ("drop", "", "messages[1]"),
-        ("drop", "", "messages[2]"),
+    assert [(one.kind, one.rule, one.path, one.before, one.after) for one in mended.changes] == [
+        ("drop", "", "messages[1]", before[1], {"role": "assistant", "content": "a"}),
+        ("drop", "", "messages[2]", before[2], None),
     ]
+    assert {one.message for one in mended.changes} == {"the reasoning was left out"}
     assert history == before
     assert not ls.repair(mended.messages, profile="openai-chat", drop_reasoning=True).changes
 
@@ -75,7 +76,9 @@ def test_a_large_image_gives_way_to_a_word_and_the_text_beside_it_stays():
     assert mended.messages == [user(said, word), *history[1:]]
     assert mended.messages[1] is history[1]
     (change,) = mended.changes
-    assert (change.kind, change.path, change.before) == ("drop", "messages[0].content[1]", IMAGE)
+    said = (change.kind, change.rule, change.path, change.before, change.after)
+    assert said == ("drop", "", "messages[0].content[1]", IMAGE, word)
+    assert change.message == "the image was left out: it has more than 200 characters"
     assert not ls.repair(history, profile="openai-chat", max_part_chars=422).changes
 
 
@@ -106,7 +109,10 @@ def test_a_large_image_in_a_result_goes_and_the_result_stays(format):
     assert kept == text
     assert "left out]" in text_of([word])
     (change,) = mended.changes
-    assert (change.kind, change.before) == ("drop", SHOWN[format])
+    said = (change.kind, change.rule, change.before, change.after)
+    assert said == ("drop", "", SHOWN[format], word)
+    assert change.path.startswith(f"{found.path}[2]")
+    assert change.message == "the image was left out: it has more than 200 characters"
     assert not ls.repair(mended.messages, format=format, max_part_chars=200).changes
     assert not ls.repair(history, format=format, max_part_chars=900).changes
 
@@ -126,7 +132,8 @@ def test_media_beside_a_response_of_gemini_go_without_a_word(beside):
     mended = ls.repair(history, profile="gemini", format="gemini", max_part_chars=200)
     left = {**response, "parts": beside} if beside else response
     assert mended.messages[2] == {"role": "user", "parts": [{"functionResponse": left}]}
-    assert [change.before for change in mended.changes] == [large]
+    (change,) = mended.changes
+    assert (change.before, change.after) == (large, None)
 
 
 @pytest.mark.parametrize("size", [True, 1.5, "200"])
