@@ -17,24 +17,38 @@ EXAMPLES = {
     )
 }
 
-# What the example alone cannot show, and why.
-UNSEEN = {
-    "an-consecutive-roles": "accepted: neighbours of one role are joined",
-    "an-thinking-prefix-bound": "a valid request by itself; the record shows what went",
-    "or-compaction-verbatim": "a valid request by itself; the record shows what was compacted",
-}
-# Where a warning is all that can be said of the example alone; the record makes an error of it.
-SUSPECTED = {
-    "an-thinking-latest-filtered",
-    "an-thinking-latest-immutable",
-    "or-encrypted-content-invalid",
-    "or-pending-call-in-chain",
-}
-# Where the mended example of the reports breaks another rule, and which.
-NOT_CLEAN = {
-    "lc-arguments-json": "lc-invalid-chat-history",
-    "tp-tool-orphan-gpt-oss": "tp-alternate",
-}
+# No refusal: the API joins neighbours of one role, and the rule says so.
+ACCEPTED = {"an-consecutive-roles"}
+# Where the mended example of the reports is a fragment whose call is not answered yet.
+PENDING = {"lc-arguments-json"}
+# The model whose template the example is about; without a name, the strictest template counts.
+MODELS = {"tp-tool-orphan-gpt-oss": "gpt-oss-120b"}
+
+
+def recorded():
+    """Tell what was recorded where the refused request alone, valid by its shape, cannot."""
+    first = [{"role": "user", "content": "q1"}]
+    signed = {"type": "thinking", "thinking": "t1", "signature": "S1"}
+    answer = {"role": "assistant", "content": [signed, {"type": "text", "text": "a1"}]}
+    call = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
+    compacted = {"type": "compaction", "encrypted_content": "CMP1"}
+    sent = {name: row["failing"] for name, row in EXAMPLES.items()}
+    name = "or-encrypted-content-invalid"
+    question, reasoning, *rest = sent[name]
+    yield name, [question, {**reasoning, "encrypted_content": "as it was written"}, *rest]
+    name = "or-pending-call-in-chain"
+    yield name, [*first, call, *sent[name]]
+    name = "or-compaction-verbatim"
+    yield name, [*first, compacted, *sent[name]]
+    name = "an-thinking-prefix-bound"
+    yield name, [*first, answer, *sent[name]]
+    for name in ("an-thinking-latest-filtered", "an-thinking-latest-immutable"):
+        yield name, EXAMPLES[name]["repaired"]
+
+
+RECORDS = dict(recorded())
+# What may be suspected of the request alone.
+UNSEEN = {"an-thinking-prefix-bound", "or-compaction-verbatim"}
 
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
@@ -44,26 +58,35 @@ def body(example, which, context="context"):
     return {**(example[context] or {}), example["key"]: example[which]}
 
 
-def options(example):
-    return {"profile": example["profile"], "format": example["format"]}
+def options(example, record=False):
+    """Name the profile, the format, the model and, if asked, what was recorded."""
+    given = {"profile": example["profile"], "format": example["format"]}
+    if example["id"] in MODELS:
+        given["model"] = MODELS[example["id"]]
+    if record and example["id"] in RECORDS:
+        given["record"] = {example["key"]: RECORDS[example["id"]]}
+    return given
 
 
-def check(example, which, context="context", tail="closed"):
-    return ls.check(body(example, which, context), **options(example), tail=tail)
+def check(example, which, context="context", tail="closed", record=False):
+    return ls.check(body(example, which, context), **options(example, record), tail=tail)
 
 
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in UNSEEN])
+@pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - ACCEPTED))
 def test_the_refused_history_is_flagged_with_its_own_rule(name):
     example = EXAMPLES[name]
-    severities = {one.severity for one in check(example, "failing").violations if one.rule == name}
+    found = check(example, "failing", record=True).violations
+    severities = {one.severity for one in found if one.rule == name}
     assert severities
-    if RULES[name].severity == "error" and not RULES[name].scope and name not in SUSPECTED:
-        assert "error" in severities or all_are_suspected(example, name)
+    # Messages without the rest of their request may make a breach likely and not prove it.
+    if RULES[name].severity == "error" and not RULES[name].scope and example["context"]:
+        assert "error" in severities
 
 
-def all_are_suspected(example, name):
-    """Messages alone may make a breach likely and not prove it; then it is a warning."""
-    return RULES[name].severity == "error" and example["context"] is None
+@pytest.mark.parametrize("name", sorted(RECORDS.keys() - UNSEEN))
+def test_without_a_record_the_breach_is_suspected(name):
+    found = check(EXAMPLES[name], "failing").violations
+    assert {one.severity for one in found if one.rule == name} == {"warning"}
 
 
 @every_example
@@ -71,22 +94,24 @@ def test_the_mended_history_is_clean(name):
     example = EXAMPLES[name]
     if example["repaired"] is None:
         pytest.skip("there is no mended history: what was sent could not be")
-    for tail in ("open", "closed"):
+    for tail in ("open", "closed") if name not in PENDING else ("open",):
         report = check(example, "repaired", "repaired_context", tail)
         assert name not in {one.rule for one in report.violations}
-        assert {one.rule for one in report.errors} <= {NOT_CLEAN.get(name)}
+        assert report.errors == ()
 
 
 @every_example
-def test_a_repair_makes_the_refused_history_clean(name):
+@pytest.mark.parametrize("record", [False, True])
+def test_a_repair_makes_the_refused_history_clean(name, record):
     example = EXAMPLES[name]
-    mended = ls.repair(body(example, "failing"), **options(example))
+    given = options(example, record)
+    mended = ls.repair(body(example, "failing"), **given)
     assert mended.ok, mended.remaining
-    report = ls.check(mended.messages, **options(example), tail="closed")
+    report = ls.check(mended.messages, **given, tail="closed")
     assert report.ok, report.errors
-    if name in {one.rule for one in check(example, "failing").errors}:
+    if name in {one.rule for one in check(example, "failing", record=record).errors}:
         assert mended.changes
-    again = ls.repair(mended.messages, **options(example))
+    again = ls.repair(mended.messages, **given)
     assert again.changes == ()
     assert again.messages == mended.messages
 
