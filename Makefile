@@ -81,6 +81,10 @@ test-long: setup ## The long tests: far searches by Hypothesis, and what takes m
 test-servers: setup ## 5,000 broken histories a provider: real SDK clients against the strict servers
 	@$(BIN)/python tests/service/matrix.py
 
+.PHONY: approve
+approve: setup ## Tell the accounts of broken histories anew, to be read and committed
+	@$(BIN)/python tests/conformance/accounts.py
+
 .PHONY: mutate
 mutate: setup ## Change pairing, grouping, checks and repair line by line: do the tests notice?
 	@$(BIN)/mutmut run

@@ -7,6 +7,7 @@ grave it is and what the provider says is the catalogue's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from lockstitch.facts import CLIENT_FAMILIES
@@ -35,12 +36,6 @@ __all__ = ["CHECKS", "Check"]
 Check = Callable[[View], Iterator[Finding]]
 
 
-def _among(
-    check: Callable[[View, tuple[str, ...] | None], Iterator[Finding]], *families: str
-) -> Check:
-    return lambda view: check(view, families)
-
-
 CHECKS: Final[dict[str, Check]] = {
     "blank_text": content.blank_text,
     "call_of_another_role": links.call_of_another_role,
@@ -60,9 +55,9 @@ CHECKS: Final[dict[str, Check]] = {
     "no_parts": content.no_parts,
     "null_content": content.null_content,
     "orphan_approval": links.orphan_approval,
-    "orphan_client_result": _among(links.orphans, *CLIENT_FAMILIES),
+    "orphan_client_result": partial(links.orphans, families=CLIENT_FAMILIES),
     "orphan_result": links.orphans,
-    "orphan_server_result": _among(links.orphans, "server", "mcp"),
+    "orphan_server_result": partial(links.orphans, families=("server", "mcp")),
     "partly_answered_batch": links.partly_answered_batch,
     "repeated_id_in_turn": links.repeated_id_in_turn,
     "result_before_call": links.result_before_call,
@@ -72,12 +67,12 @@ CHECKS: Final[dict[str, Check]] = {
     "system_in_list": order.system_in_list,
     "system_misplaced": order.system_misplaced,
     "unanswered_call": links.unanswered,
-    "unanswered_computer": _among(links.unanswered, "computer"),
-    "unanswered_custom": _among(links.unanswered, "custom_tool"),
-    "unanswered_function": _among(links.unanswered, "function", "tool_search"),
-    "unanswered_local_shell": _among(links.unanswered, "local_shell"),
-    "unanswered_mcp": _among(links.unanswered, "mcp"),
-    "unanswered_shell": _among(links.unanswered, "shell", "apply_patch"),
+    "unanswered_computer": partial(links.unanswered, families=("computer",)),
+    "unanswered_custom": partial(links.unanswered, families=("custom_tool",)),
+    "unanswered_function": partial(links.unanswered, families=("function", "tool_search")),
+    "unanswered_local_shell": partial(links.unanswered, families=("local_shell",)),
+    "unanswered_mcp": partial(links.unanswered, families=("mcp",)),
+    "unanswered_shell": partial(links.unanswered, families=("shell", "apply_patch")),
     "unsigned_thinking": content.unsigned_thinking,
     # Chat Completions
     "arguments_not_text": chat.arguments_not_text,
@@ -89,16 +84,18 @@ CHECKS: Final[dict[str, Check]] = {
     "system_refused": chat.system_refused,
     "unanswered_too": chat.unanswered_too,
     # Responses
-    "call_without_reasoning": item_ids.unbound("function_call", "custom_tool_call"),
+    "call_without_reasoning": partial(
+        item_ids.unbound, kinds=("function_call", "custom_tool_call")
+    ),
     "children_without_program": stored.children_without_program,
     "foreign_follower": item_ids.foreign_follower,
-    "hosted_without_reasoning": item_ids.unbound(*item_ids.HOSTED),
+    "hosted_without_reasoning": partial(item_ids.unbound, kinds=item_ids.HOSTED),
     "item_id_characters": item_ids.item_id_characters,
     "item_id_length": item_ids.item_id_length,
     "item_id_prefix": item_ids.item_id_prefix,
     "lost_compaction": stored.lost_compaction,
     "message_among_calls": responses.message_among_calls,
-    "message_without_reasoning": item_ids.unbound("message"),
+    "message_without_reasoning": partial(item_ids.unbound, kinds=("message",)),
     "open_call_in_chain": stored.open_call_in_chain,
     "orphan_mcp_call": stored.orphan_mcp_call,
     "output_without_id": responses.output_without_id,

@@ -15,7 +15,7 @@ from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from lockstitch.transcript import Transcript
 
@@ -147,43 +147,37 @@ def foreign_follower(view: View) -> Iterator[Finding]:
             )
 
 
-def unbound(*kinds: str) -> Callable[[View], Iterator[Finding]]:
-    """Make the check that finds items of some types with a server id and without their reasoning.
+def unbound(view: View, kinds: Collection[str]) -> Iterator[Finding]:
+    """Find items of some types with a server id and without their reasoning.
 
     Whether a response reasoned shows in the record alone. Without one, a finding is sure only for
     models that always reason, and for items that the server can look up. Of a model that nothing is
     known of, and that is not seen to reason, it is said when it is about to be called.
     """
-
-    def check(view: View) -> Iterator[Finding]:
-        if view.transcript.server_held or view.known.get("ids_unchecked"):
-            return
-        led = led_by(view.record) if view.record is not None else None
-        binds = view.known.get("bound_reasoning")
-        sure = binds is True and view.context.get("store") is not False
-        reasoned = False
-        here = {named for _, item, named in _items(view) if kind_of(item) == "reasoning"}
-        suspected = binds is True or (binds is None and (view.closed or bool(here)))
-        for index, fact in enumerate(view.facts):
-            # By the stretch of the model's items, which no cut parts, and not by the turn.
-            reasoned = fact.role == ASSISTANT and (reasoned or fact.reasoning)
-            if fact.role != ASSISTANT or fact.reasoning:
-                continue
-            item = mapping(view.transcript.natives[index])
-            # An approved call is run in a response of its own, before anything is thought.
-            if kind_of(item) not in kinds or not issued(item) or "approval_request_id" in item:
-                continue
-            lost = led.get(item["id"]) if led is not None else None
-            if lost is not None and lost not in here:
-                said = f"the item {item['id']} lacks its reasoning {lost}: bring it back"
-                yield Finding(index, f"{said}, or take the id off", "id", maybe=binds is False)
-            elif led is None and not reasoned and suspected:
-                said = f"the item {item['id']} stands without the reasoning it was made with"
-                yield Finding(
-                    index, f"{said}: bring it back, or take the id off", "id", maybe=not sure
-                )
-
-    return check
+    if view.transcript.server_held or view.known.get("ids_unchecked"):
+        return
+    led = led_by(view.record) if view.record is not None else None
+    binds = view.known.get("bound_reasoning")
+    sure = binds is True and view.context.get("store") is not False
+    reasoned = False
+    here = {named for _, item, named in _items(view) if kind_of(item) == "reasoning"}
+    suspected = binds is True or (binds is None and (view.closed or bool(here)))
+    for index, fact in enumerate(view.facts):
+        # By the stretch of the model's items, which no cut parts, and not by the turn.
+        reasoned = fact.role == ASSISTANT and (reasoned or fact.reasoning)
+        if fact.role != ASSISTANT or fact.reasoning:
+            continue
+        item = mapping(view.transcript.natives[index])
+        # An approved call is run in a response of its own, before anything is thought.
+        if kind_of(item) not in kinds or not issued(item) or "approval_request_id" in item:
+            continue
+        lost = led.get(item["id"]) if led is not None else None
+        if lost is not None and lost not in here:
+            said = f"the item {item['id']} lacks its reasoning {lost}: bring it back"
+            yield Finding(index, f"{said}, or take the id off", "id", maybe=binds is False)
+        elif led is None and not reasoned and suspected:
+            said = f"the item {item['id']} stands without the reasoning it was made with"
+            yield Finding(index, f"{said}: bring it back, or take the id off", "id", maybe=not sure)
 
 
 def led_by(record: Transcript) -> dict[str, str]:
