@@ -42,13 +42,15 @@ def recorded():
     yield name, [*first, compacted, *sent[name]]
     name = "an-thinking-prefix-bound"
     yield name, [*first, answer, *sent[name]]
+    yield "an-no-messages", first
     for name in ("an-thinking-latest-filtered", "an-thinking-latest-immutable"):
         yield name, EXAMPLES[name]["repaired"]
 
 
 RECORDS = dict(recorded())
-# What may be suspected of the request alone.
+# What cannot be suspected of the request alone, and what is sure without a record.
 UNSEEN = {"an-thinking-prefix-bound", "or-compaction-verbatim"}
+SURE = {"an-no-messages"}
 
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
@@ -83,7 +85,7 @@ def test_the_refused_history_is_flagged_with_its_own_rule(name):
         assert "error" in severities
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS.keys() - UNSEEN))
+@pytest.mark.parametrize("name", sorted(RECORDS.keys() - UNSEEN - SURE))
 def test_without_a_record_the_breach_is_suspected(name):
     found = check(EXAMPLES[name], "failing").violations
     assert {one.severity for one in found if one.rule == name} == {"warning"}
@@ -104,6 +106,8 @@ def test_the_mended_history_is_clean(name):
 @pytest.mark.parametrize("record", [False, True])
 def test_a_repair_makes_the_refused_history_clean(name, record):
     example = EXAMPLES[name]
+    if not record and not example["failing"]:
+        pytest.skip("of nothing, nothing is made up; the record has the newest user message")
     given = options(example, record)
     mended = ls.repair(body(example, "failing"), **given)
     assert mended.ok, mended.remaining

@@ -105,6 +105,10 @@ class Record:
         self._present.update(range(first, at + 1))
         return list(self.transcript.natives[first : at + 1])
 
+    def newest_user(self) -> Any:
+        """Return the newest user message, `None` where there is none."""
+        return self._user_before(len(self.transcript.natives))
+
     def user_before(self, native: Any) -> Any:
         """Return the user message that opens the turn of a message, `None` where none is known."""
         at = next(
@@ -115,6 +119,9 @@ class Record:
             ),
             -1,
         )
+        return self._user_before(at)
+
+    def _user_before(self, at: int) -> Any:
         for before in range(at - 1, -1, -1):
             if self.transcript.facts_at(before).role == USER:
                 return self.transcript.natives[before]

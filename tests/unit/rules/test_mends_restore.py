@@ -76,3 +76,19 @@ def test_without_the_user_message_in_the_record_the_start_is_made_up():
     record = render([Say("h"), User()], "openai-chat")
     done = ls.repair(record, profile="portable", format="openai-chat", record=record)
     assert [change.kind for change in done.changes] == ["synthesize"]
+
+
+def test_of_an_empty_history_the_newest_user_message_comes_back():
+    record = render([User("one"), Say("h"), User("two"), Say("so")], "anthropic")
+    done = ls.repair([], profile="anthropic", format="anthropic", record=record)
+    assert done.messages == [record[2]]
+    (change,) = done.changes
+    assert (change.kind, change.index, change.path, change.after) == ("restore", -1, "", record[2])
+
+
+@pytest.mark.parametrize("record", [None, [{"role": "assistant", "content": "h"}]])
+def test_of_an_empty_history_nothing_is_made_up(record):
+    done = ls.repair([], profile="anthropic", format="anthropic", record=record)
+    assert done.messages == []
+    assert done.changes == ()
+    assert [one.rule for one in done.remaining] == ["an-no-messages"]

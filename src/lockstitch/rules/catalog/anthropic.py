@@ -116,6 +116,7 @@ ANTHROPIC: Final = (
         status="docs",
         source="Anthropic Messages API errors",
         check="no_messages",
+        repairs=("restore",),
     ),
     Rule(
         id="an-first-message-user",

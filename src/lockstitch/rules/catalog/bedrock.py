@@ -144,6 +144,7 @@ BEDROCK: Final = (
         status="issue",
         source="pydantic/pydantic-ai issue 4495",
         check="no_messages",
+        repairs=("restore",),
     ),
     Rule(
         id="br-tool-config",

@@ -111,6 +111,7 @@ COMPATIBLE: Final = (
         status="docs",
         source="every server refuses an empty list",
         check="no_messages",
+        repairs=("restore",),
     ),
     # --- Cohere ----------------------------------------------------------------------------------
     Rule(

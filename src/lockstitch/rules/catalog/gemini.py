@@ -195,6 +195,7 @@ GEMINI: Final = (
         status="issue",
         source="Calcium-Ion/new-api-horizon issue 24",
         check="no_messages",
+        repairs=("restore",),
     ),
     Rule(
         id="ge-role",

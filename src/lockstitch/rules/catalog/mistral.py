@@ -219,5 +219,6 @@ MISTRAL: Final = (
         status="code",
         source=_CODE,
         check="no_messages",
+        repairs=("restore",),
     ),
 )

@@ -92,5 +92,6 @@ PORTABLE: Final = (
         status="docs",
         source="every provider refuses an empty list; Gemini and Bedrock a system part alone",
         check="no_messages",
+        repairs=("restore",),
     ),
 )

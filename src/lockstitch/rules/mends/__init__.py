@@ -153,6 +153,7 @@ MENDS: Final[dict[str, dict[str, Mend]]] = {
     "opens_with_calls": _OPENED,
     "user_not_first": _OPENED,
     # Converse and Gemini: content first, then neighbours, then who speaks first and last.
+    "no_messages": {"restore": restore.bring_back_newest},
     "no_parts": {"drop": content.drop_message, "replace": content.fill},
     "part_without_data": {"drop": links.drop_part},
     "blank_block": {"drop": turns.drop_blank, "replace": content.fill},

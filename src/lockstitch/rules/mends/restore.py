@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lockstitch.rules.draft import Draft, Entry
     from lockstitch.rules.record import Record
 
-__all__ = ["bring_back_call", "bring_back_result", "bring_back_user"]
+__all__ = ["bring_back_call", "bring_back_newest", "bring_back_result", "bring_back_user"]
 
 
 def bring_back_result(draft: Draft, breach: Breach) -> bool:
@@ -113,4 +113,15 @@ def bring_back_user(draft: Draft, breach: Breach) -> bool:
     breach.entry.touched = True
     message = "the user message that opens the turn was brought back from the record"
     draft.note("restore", breach.rule.id, breach.entry, message, "", after=found)
+    return True
+
+
+def bring_back_newest(draft: Draft, breach: Breach) -> bool:
+    """Bring back from the record the newest user message, where no message is left."""
+    found = None if breach.record is None else breach.record.newest_user()
+    if found is None:
+        return False
+    message = "the newest user message was brought back from the record"
+    entry = draft.insert(len(draft.entries), found)
+    draft.note("restore", breach.rule.id, entry, message, after=found)
     return True
