@@ -56,9 +56,10 @@ REQUEST: Final = "request"  # asks a person to approve a call
 ANSWER: Final = "answer"  # the person's decision
 CHILD: Final = "child"  # belongs to an earlier call or request and asks for nothing itself
 
-# States of a result or an answer.
+# States of a result or an answer, and of a call that is interim itself.
 FINAL: Final = "final"
-INTERIM: Final = "interim"  # "still running": binds to the call and leaves it open
+# "Still running": binds to the call and leaves it open. Of a call: it waits for a person.
+INTERIM: Final = "interim"
 REJECTED: Final = "rejected"  # a refusal: no result will come
 
 # The family of ordinary tool calls; nearly every call is one.

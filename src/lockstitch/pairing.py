@@ -110,13 +110,14 @@ class Pairing(msgspec.Struct, eq=False):
         """Return what is not answered, each with whether it still can be.
 
         A call can still be answered while the run it was spoken in is the newest thing said; a
-        call that awaits an approval, and the request for it, wait as long as it takes.
+        call that awaits an approval or an answer of a person, and the request for it, wait as long
+        as it takes.
         """
         pending = [request for request in self.requests if request.waits]
         asked = {id(request.partner) for request in pending}
         current = -1 if self.moved_on else self.last_run
         found = [
-            (call, call.run == current or id(call) in asked)
+            (call, call.run == current or id(call) in asked or call.link.state == INTERIM)
             for call in self.calls
             if call.answer < 0
         ]

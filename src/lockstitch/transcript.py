@@ -77,7 +77,8 @@ class Reasoning(msgspec.Struct, frozen=True):
 class ToolCall(msgspec.Struct, frozen=True):
     """A call. `arguments` is as the format has it: the written text, or the object.
 
-    `hosted` calls are run by the provider inside its own response.
+    `hosted` calls are run by the provider inside its own response. One that `waits` asks a person,
+    and can be answered however far the conversation has gone on.
     """
 
     family: str
@@ -87,6 +88,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     path: str = ""
     alias: str | None = None
     hosted: bool = False
+    waits: bool = False
 
 
 class ToolResult(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from lockstitch.facts import (
     ASSISTANT,
     CALL,
     FINAL,
+    INTERIM,
     REJECTED,
     REQUEST,
     RESULT,
@@ -153,7 +154,8 @@ def facts_of(role: str, parts: tuple[Part, ...]) -> Facts:
     for part in parts:
         if isinstance(part, ToolCall):
             if not part.hosted:
-                links.append(Link(CALL, part.family, part.id, part.name, part.alias))
+                state = INTERIM if part.waits else FINAL
+                links.append(Link(CALL, part.family, part.id, part.name, part.alias, state))
         elif isinstance(part, ToolResult):
             answers += 1
             links.append(Link(RESULT, part.family, part.id, part.name, None, part.state))

@@ -19,6 +19,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from lockstitch.facts import (
     ASSISTANT,
     ASSISTANT_FACTS,
@@ -110,6 +112,9 @@ _ABOUT = frozenset(
 # The family of each kind that calls or answers. What the provider runs pairs as well: its two
 # halves may stand in neighbouring contents.
 _CALLS = {_CALL: FUNCTION, _CODE: "code_execution", _TOOL_CALL: "server"}
+# Calls by which Google's ADK asks a person: their names in its `flows/llm_flows/functions.py`.
+_PERSON = frozenset({"adk_request_confirmation", "adk_request_credential", "adk_request_input"})
+_PREFIX = b"adk_request_"
 _RESULTS = {_RESPONSE: FUNCTION, _OUTCOME: "code_execution", _TOOL_RESPONSE: "server"}
 # How other formats name the type of a part; no part here has any of these keys.
 _FOREIGN = ("type", "kind", "part_kind")
@@ -125,7 +130,9 @@ def facts(native: Any) -> Facts:
         part = piece if type(piece) is dict else blocks_of((piece,))[0]
         kind, value = _read(part)
         if kind in _CALLS:
-            links.append(Link(CALL, _CALLS[kind], identifier(value.get("id")), _name(value)))
+            link_id, name = identifier(value.get("id")), _name(value)
+            state = INTERIM if name in _PERSON else FINAL
+            links.append(Link(CALL, _CALLS[kind], link_id, name, None, state))
         elif kind in _RESULTS:
             answers += 1
             link_id, state = identifier(value.get("id")), _state(kind, value)
@@ -140,6 +147,14 @@ def facts(native: Any) -> Facts:
     if role == ASSISTANT and 0 < thoughts == count:
         return Facts(ASSISTANT, reasoning=True)
     return _PLAIN[role]
+
+
+def asks(native: Any) -> bool:
+    """Tell whether a content asks a person for something, at the least cost."""
+    if isinstance(native, msgspec.Raw) and _PREFIX not in bytes(native):
+        return False
+    read = map(_read, blocks_of(_pieces(mapping(native).get("parts"))))
+    return any(kind in _CALLS and _name(value) in _PERSON for kind, value in read)
 
 
 def _role(role: Any, *, spoken: bool) -> str:
@@ -245,7 +260,14 @@ def _part(part: Mapping[str, Any], path: str) -> Part:
         return _media(value, path)
     if kind in _CALLS:
         arguments = value.get("args", value.get("code"))
-        return ToolCall(_CALLS[kind], identifier(value.get("id")), _name(value), arguments, path)
+        return ToolCall(
+            _CALLS[kind],
+            identifier(value.get("id")),
+            _name(value),
+            arguments,
+            path,
+            waits=_name(value) in _PERSON,
+        )
     if kind in _RESULTS:
         return ToolResult(
             _RESULTS[kind],
@@ -314,4 +336,5 @@ FORMAT = Format(
     evidence=evidence,
     system_keys=("systemInstruction", "system_instruction"),
     joins=True,
+    asks=asks,
 )
