@@ -6,7 +6,10 @@
     │   └── AmbiguousFormat   more than one format fits                  .candidates
     ├── InvalidHistory        rules are broken and the caller insisted   .report
     ├── CannotFit             the smallest window is over the limit      .needed .limit .floor
+    ├── PinLost               what had to survive a cut would not        .lost
+    ├── SummaryFailed         no summary that can be used came back      .attempts
     ├── PlanMismatch          a plan made for other messages
+    ├── ConversationServiceError  what was handed over is no strategy
     └── MissingExtra          an optional package is not installed       .extra
 
 Wrong arguments stay `TypeError` and `ValueError`: they are mistakes in the caller's code, not
@@ -29,11 +32,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbiguousFormat",
     "CannotFit",
+    "ConversationServiceError",
     "FormatError",
     "InvalidHistory",
     "LockstitchError",
     "MissingExtra",
+    "PinLost",
     "PlanMismatch",
+    "SummaryFailed",
     "UnknownFormat",
 ]
 
@@ -132,6 +138,51 @@ class CannotFit(LockstitchError):
             f"{needed}{': ' + parts if parts else ''}. Raise the limit, or choose "
             'on_overflow="smallest" to get that window anyway, or on_overflow="empty" to get none.'
         )
+
+
+class PinLost(LockstitchError):
+    """What had to survive a cut is not in the window, so the cut was refused.
+
+    Args:
+        lost: the phrases and pins that are not there, in words.
+
+    >>> str(PinLost(["the phrase 'ask first'"]))
+    "the window would lose the phrase 'ask first': pin what says it, or raise the limit"
+    """
+
+    def __init__(self, lost: Sequence[str]) -> None:
+        self.lost = tuple(lost)
+        super().__init__(
+            f"the window would lose {', '.join(self.lost)}: pin what says it, or raise the limit"
+        )
+
+
+class SummaryFailed(LockstitchError):
+    """No summary that can be used came back; the history is as it was.
+
+    Args:
+        why: what was wrong with the last one.
+        attempts: how often the summarizer was asked.
+        brief: the same without any words of others, for events and logs.
+
+    >>> SummaryFailed("it is blank", attempts=2).attempts
+    2
+    """
+
+    def __init__(self, why: str, *, attempts: int, brief: str = "") -> None:
+        self.attempts = attempts
+        self.brief = brief or why
+        asked = "once" if attempts == 1 else f"{attempts} times"
+        super().__init__(f"the summarizer was asked {asked} and gave no summary: {why}")
+
+
+class ConversationServiceError(LockstitchError):
+    """What was handed over as a strategy is none.
+
+    >>> raise ConversationServiceError("int is not a history strategy")
+    Traceback (most recent call last):
+    lockstitch.errors.ConversationServiceError: int is not a history strategy
+    """
 
 
 class PlanMismatch(LockstitchError):

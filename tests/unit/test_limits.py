@@ -128,3 +128,26 @@ def test_the_target_is_trim_to_but_never_more_than_the_room():
     assert target(trim_to=40, reserve=10) == 40
     assert target(trim_to=95, reserve=10) == 90
     assert target(trim_to=0) == 0
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (True, "low_water must be a share such as 0.5, or None, got True"),
+        ("half", "low_water must be a share"),
+        (0, "low_water must be above 0 and at most 1, got 0"),
+        (1.1, "low_water must be above 0 and at most 1, got 1.1"),
+    ],
+)
+def test_a_low_mark_is_a_share(share, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        Limits(max_tokens=5, low_water=share)
+
+
+def test_a_low_mark_lies_under_every_limit_less_the_reserve():
+    limits = Limits(max_messages=9, max_tokens=100, reserve=20, low_water=0.5)
+    assert limits.bounds("messages") == (9, 9, 4)
+    assert limits.bounds("tokens") == (100, 80, 40)
+    assert Limits(max_messages=9, low_water=1).bounds("messages") == (9, 9, 9)
+    with pytest.raises(ValueError, match="trim_to and low_water say the same"):
+        Limits(max_tokens=5, trim_to=2, low_water=0.5)

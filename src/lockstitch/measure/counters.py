@@ -32,7 +32,17 @@ from lockstitch.transcript import (
 if TYPE_CHECKING:
     from lockstitch.transcript import Transcript
 
-__all__ = ["BYTES", "ESTIMATE", "ByteCounter", "Counter", "EstimateCounter", "Sizer", "sizer_for"]
+__all__ = [
+    "BYTES",
+    "ESTIMATE",
+    "ByteCounter",
+    "Counter",
+    "EstimateCounter",
+    "Sizer",
+    "sizer_for",
+    "texts_of",
+    "written",
+]
 
 # What a message costs beside its texts: role and separators. OpenAI documents 3 to 4 for Chat.
 MESSAGE_OVERHEAD: Final = 4
@@ -211,7 +221,7 @@ def _counted(transcript: Transcript, unit: str, counter: Counter, weights: _Weig
     for key in (*transcript.format.system_keys, "tools"):
         value = transcript.context.get(key)
         if value:
-            around += count(value if isinstance(value, str) else _written(value))
+            around += count(value if isinstance(value, str) else written(value))
     return Sizer(unit, counter.name, counter.kind, size, around)
 
 
@@ -264,11 +274,11 @@ def texts_of(part: Part) -> Iterator[str]:
         if part.name:
             yield part.name
         if part.arguments:
-            yield part.arguments if isinstance(part.arguments, str) else _written(part.arguments)
+            yield part.arguments if isinstance(part.arguments, str) else written(part.arguments)
     elif isinstance(part, ToolResult):
         yield from _result_texts(part.content)
     elif isinstance(part, Opaque):
-        yield _written(part.value)
+        yield written(part.value)
     elif isinstance(part, Approval):
         return
 
@@ -281,13 +291,17 @@ def _result_texts(content: Any) -> Iterator[str]:
             if isinstance(block, dict) and isinstance(block.get("text"), str):
                 yield block["text"]
             else:
-                yield _written(block)
+                yield written(block)
     elif content is not None:
-        yield _written(content)
+        yield written(content)
 
 
-def _written(value: Any) -> str:
-    """Write a value as compact JSON, which is how it is sent."""
+def written(value: Any) -> str:
+    """Write a value as compact JSON, which is how it is sent.
+
+    >>> written({"q": 1})
+    '{"q":1}'
+    """
     try:
         return _encode(value).decode()
     except (UnicodeEncodeError, TypeError, RecursionError):

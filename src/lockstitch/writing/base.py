@@ -170,6 +170,13 @@ class Writer(ABC):
     def result(self, fields: Mapping[str, Any], part: ToolResult, content: Any) -> Fields:
         """Give a result another content."""
 
+    def cleared(self, fields: Mapping[str, Any], part: ToolResult, text: str) -> Fields | None:
+        """Put a text in the place of all that a result says and shows; its marks stay.
+
+        `None` where a result of its kind takes no text.
+        """
+        return self.result(fields, part, text)
+
     def shown(self, fields: Mapping[str, Any], part: ToolResult) -> Sequence[Any]:
         """Return the blocks of a result among which media may stand."""
         return part.content if isinstance(part.content, (list, tuple)) else ()

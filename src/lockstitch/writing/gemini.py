@@ -119,6 +119,15 @@ class GeminiWriter(Writer):
         key = _spelled(fields, part.path)
         return edited(fields, f"{part.path}.{key}.response", content)
 
+    def cleared(self, fields: Mapping[str, Any], part: ToolResult, text: str) -> Fields | None:
+        """Put a text under the key that the response has, and take its media out."""
+        held = mapping(inside(fields, part.path))[_spelled(fields, part.path)]
+        response = mapping(mapping(held).get("response") or {})
+        key = next((key for key in ("error", "output") if key in response), "result")
+        cleared = self.result(fields, part, {key: text})
+        count = len(self.shown(cleared, part))
+        return self.unshown(cleared, part, dict.fromkeys(range(count))) if count else cleared
+
     def shown(self, fields: Mapping[str, Any], part: ToolResult) -> Sequence[Any]:
         """Return the media of a response, which stand beside what it says."""
         held = inside(fields, part.path)

@@ -51,8 +51,12 @@ class LangChainWriter(Writer):
     def refit(self, native: Any, fields: Mapping[str, Any]) -> Any:
         """Make a message of the same shape."""
         if not isinstance(native, (dict, msgspec.Raw)):
-            copied = getattr(native, "model_copy", None) or native.copy
-            return copied(update=dict(fields))
+            copied = getattr(native, "model_copy", None) or getattr(native, "copy", None)
+            if copied is not None:
+                return copied(update=dict(fields))
+            made = object.__new__(type(native))
+            vars(made).update({**vars(native), **fields})
+            return made
         message = mapping(native)
         holder = _holder(message)
         return super().refit(native, {**message, holder: dict(fields)} if holder else fields)

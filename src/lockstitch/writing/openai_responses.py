@@ -74,6 +74,16 @@ class ResponsesWriter(Writer):
         """Give an output another content."""
         return {**fields, "output": content}
 
+    def cleared(self, fields: Mapping[str, Any], part: ToolResult, text: str) -> Fields | None:
+        """Put a text in the place of an output, in the shape that its type has."""
+        if part.family in _UNANSWERABLE:
+            return None
+        if part.family == "shell":
+            ran = part.content[-1] if isinstance(part.content, list) and part.content else {}
+            ended = mapping(ran).get("outcome", {"type": "exit", "exit_code": 0})
+            return self.result(fields, part, [{"stdout": text, "stderr": "", "outcome": ended}])
+        return self.result(fields, part, text)
+
     def blocks(self, fields: Mapping[str, Any]) -> list[Any]:
         """Return the content as a list of blocks, of the kind that the role has."""
         content = fields.get("content")
