@@ -42,7 +42,10 @@ __all__ = ["Outcome", "Request", "Window", "plan_edits"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of the planner: the arguments of `trim`, checked."""
+    """What is asked of the planner: the arguments of `trim`, checked.
+
+    `cutting`: a cut is on already, so that it goes down to its mark although the limit holds.
+    """
 
     limits: Limits
     profile: Profile
@@ -50,6 +53,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     pins: frozenset[int] = frozenset()
     floor: bool = True
     on_overflow: Literal["raise", "smallest", "empty"] = "raise"
+    cutting: bool = False
 
 
 class Outcome(NamedTuple):
@@ -80,10 +84,10 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
     fits_from = 0
     for measure in measures:
         fits_from = max(fits_from, measure.start_of_fit(count, measure.room))
-    if not fits_from and not sheds:
+    if not fits_from and not sheds and not request.cutting:
         return Outcome([Edit("keep", 0, count, "all")], {})
-    if request.limits.trim_to is not None:
-        fits_from = measures[0].start_of_fit(count, measures[0].target)
+    if request.limits.trim_to is not None or request.limits.low_water is not None:
+        fits_from = max(measure.start_of_fit(count, measure.target) for measure in measures)
     start = run_start(transcript, min(max(fits_from - 1, 0), count - 1))
     while True:
         window = Window(transcript, request, measures, start)

@@ -155,7 +155,11 @@ def _parted(window: Window) -> bool:
         spoken = [position for position in range(start, stop) if _side(window, position)]
         if not spoken or window.why[unit] not in KEPT:
             continue
-        while kept and _clash(window, kept[-1][0], spoken[0]) and _recent(window, kept[-1][1]):
+        while (
+            kept
+            and _clash(window, kept[-1][0], spoken[0])
+            and (_recent(window, kept[-1][1]) or _idle_lead(window, kept[-1][1], unit))
+        ):
             earlier = kept.pop()[1]
             let_go(earlier)
             # The tool rounds of a turn go with it, where they do not speak for themselves.
@@ -192,6 +196,19 @@ def _last_kept(window: Window) -> int:
                 if window.role(position) in _SIDES:
                     return position
     return max((at for at in window.early if window.role(at) in _SIDES), default=-1)
+
+
+def _idle_lead(window: Window, unit: int, following: int) -> bool:
+    """Whether a user message leads nothing up to another unit but rounds that were kept to fit."""
+    return (
+        unit >= 0
+        and window.why[unit] == "lead"
+        and window.request.profile.rounds_apart
+        and all(
+            window.why[beside] not in KEPT or _recent(window, beside)
+            for beside in range(unit + 1, following)
+        )
+    )
 
 
 def _recent(window: Window, unit: int) -> bool:
