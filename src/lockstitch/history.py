@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from lockstitch.events import Event, heard, telling
 from lockstitch.formats import ALL, ENOUGH
 from lockstitch.grouping import Groups, group, ties_for
 from lockstitch.measure.limits import TOKENS, Limits
@@ -18,14 +19,18 @@ from lockstitch.opening import Opened
 from lockstitch.plan import Plan, Size, apply_plan, fingerprint, kept_natives
 from lockstitch.rules.models import known_of
 from lockstitch.rules.profiles import get_profile
-from lockstitch.strategies.planner import Outcome, Request
+from lockstitch.strategies.planner import Request
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
-    from lockstitch.measure.counters import Sizer
+    from lockstitch.blobs import BlobStore
+    from lockstitch.directing import Direction
     from lockstitch.rules.models import ModelFacts
+    from lockstitch.strategies.asking import Summarizer
+    from lockstitch.strategies.named import HistoryStrategy
+    from lockstitch.strategies.pins import Pinning
 
 __all__ = ["apply", "dump", "groups", "load", "plan", "trim"]
 
@@ -90,6 +95,7 @@ def groups(source: Any, *, format: str | None = None, profile: str = "portable")
 def trim(
     source: Any,
     *,
+    strategy: HistoryStrategy | None = None,
     max_messages: int | None = None,
     max_tokens: int | None = None,
     max_chars: int | None = None,
@@ -97,22 +103,26 @@ def trim(
     profile: str = "portable",
     format: str | None = None,
     cut: Cut = "groups",
-    pins: Collection[int] = (),
+    pins: Collection[Pinning] = (),
     counter: Any = None,
     reserve: int = 0,
     floor: bool = True,
     on_overflow: Overflow = "raise",
     model: str | None = None,
     models: Iterable[ModelFacts] = (),
+    summarizer: Summarizer | None = None,
+    blobs: BlobStore | None = None,
 ) -> Any:
     """Cut a history to a limit so that the target accepts what is kept.
 
     Whole groups go, oldest first. The system part, pins, the newest user message, calls that still
     wait for a result and the newest complete group stay. Nothing is changed in place; kept messages
-    are the caller's own objects.
+    are the caller's own objects. A strategy may do more before groups go: clear old results, leave
+    old reasoning out, put a summary in.
 
     Args:
         source: as for `load`.
+        strategy: what decides; limits in the call overrule its own. Without one, the limits do.
         max_messages: most messages in all, the system part included. `None` is unlimited, 0 keeps
             nothing; likewise for the other limits.
         max_tokens: most tokens, counted by `counter`; `system` and `tools` of a request body count.
@@ -123,7 +133,7 @@ def trim(
         format: as for `load`.
         cut: `groups` drops whole groups and may leave holes; `prefix` drops everything before one
             legal boundary.
-        pins: positions that stay, with what belongs to them.
+        pins: positions that stay, with what belongs to them; or `Pin`s, or functions of a message.
         counter: `None` for the upper edge of a calibrated estimate, `"bytes"` for the sure bound,
             an object with `count(text)`, a callable over one message, or a list of sizes.
         reserve: tokens kept free for the completion.
@@ -135,6 +145,9 @@ def trim(
             first, and when messages must go, what stays goes without thinking. Keep the result and
             append to it; thinking that is made after the cut is valid.
         models: facts about models beside those that come with Lockstitch; they overrule them.
+        summarizer: who writes a summary that the strategy asks for; the built-in `digest` by
+            default. Where it fails, the history is cut without one, as far as limits demand.
+        blobs: where results go that the strategy offloads.
 
     Returns:
         What was handed over with fewer messages: a list for a list, a request body for a request
@@ -142,6 +155,8 @@ def trim(
 
     Raises:
         CannotFit: the floor is over the limit; it carries `needed`, `limit` and `floor`.
+        PinLost: a phrase that must survive would not.
+        ConversationServiceError: the strategy is none.
         FormatError: as for `load`.
         TypeError, ValueError: an argument is not what it must be.
 
@@ -150,25 +165,35 @@ def trim(
     >>> [message["role"] for message in trim(history, max_messages=5)]
     ['user', 'assistant']
     """
-    ask = _request(
-        max_messages,
-        max_tokens,
-        max_chars,
-        trim_to,
-        profile,
-        cut,
-        _pin_tuple(pins),
-        reserve,
-        floor,
-        on_overflow,
-    )
-    opened = Opened(source, format)
-    outcome, _ = opened.decide(ask, counter, bound=_is_bound(opened, profile, model, models))
-    return opened.document.rebuild(kept_natives(outcome.edits, opened.transcript))
+    limits = (max_messages, max_tokens, max_chars, trim_to)
+    pins = tuple(pins)
+    if strategy is None and _plain(pins):
+        ask = _request(*limits, profile, cut, _pin_tuple(pins), reserve, floor, on_overflow)
+        opened = Opened(source, format)
+        bound = _is_bound(opened, profile, model, models)
+        if heard():
+            return _heard("trim", opened, ask, counter, bound=bound)[1]
+        outcome, _ = opened.decide(ask, counter, bound=bound)
+        return opened.document.rebuild(kept_natives(outcome.edits, opened.transcript))
+    with telling("trim", failing=True) as told:
+        way = _direction(
+            source,
+            strategy,
+            _overrides(*limits, reserve, cut, on_overflow),
+            profile=profile,
+            format=format,
+            pins=pins,
+            counter=counter,
+            floor=floor,
+            model=model,
+            models=models,
+        )
+        return way.carried_out(told, "trim", summarizer, blobs)[0]
 
 
 def plan(
     source: Any,
+    strategy: HistoryStrategy | None = None,
     *,
     max_messages: int | None = None,
     max_tokens: int | None = None,
@@ -177,7 +202,7 @@ def plan(
     profile: str = "portable",
     format: str | None = None,
     cut: Cut = "groups",
-    pins: Collection[int] = (),
+    pins: Collection[Pinning] = (),
     counter: Any = None,
     reserve: int = 0,
     floor: bool = True,
@@ -187,39 +212,59 @@ def plan(
 ) -> Plan:
     """Decide what `trim` would do, as data: what stays, what goes, and why.
 
-    Takes the arguments of `trim` and raises what it raises.
+    Takes the arguments of `trim` and raises what it raises. A summary that the strategy asks for is
+    `pending` in the plan: put its text in with `summarized`, then apply it.
 
     >>> from lockstitch.testing import assistant, user
     >>> decision = plan([user("1"), assistant("2"), user("3")], max_messages=1)
     >>> decision.kept, decision.dropped, decision.edits[0].reason
     ([2], [0, 1], 'oldest')
     """
-    ask = _request(
-        max_messages,
-        max_tokens,
-        max_chars,
-        trim_to,
-        profile,
-        cut,
-        _pin_tuple(pins),
-        reserve,
-        floor,
-        on_overflow,
-    )
-    opened = Opened(source, format)
-    bound = _is_bound(opened, profile, model, models)
-    outcome, sizers = opened.decide(ask, counter, bound=bound)
-    return _as_plan(opened.transcript, ask, outcome, sizers)
+    limits = (max_messages, max_tokens, max_chars, trim_to)
+    pins = tuple(pins)
+    if strategy is None and _plain(pins):
+        ask = _request(*limits, profile, cut, _pin_tuple(pins), reserve, floor, on_overflow)
+        opened = Opened(source, format)
+        bound = _is_bound(opened, profile, model, models)
+        if heard():
+            return _heard("plan", opened, ask, counter, bound=bound)[0]
+        return _as_plan(opened, ask, counter, bound=bound)
+    with telling("plan") as told:
+        way = _direction(
+            source,
+            strategy,
+            _overrides(*limits, reserve, cut, on_overflow),
+            profile=profile,
+            format=format,
+            pins=pins,
+            counter=counter,
+            floor=floor,
+            model=model,
+            models=models,
+        )
+        decision = way.plan()
+        told.event = way.event(told, "plan", decision)
+        return decision
 
 
-def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
+def apply(
+    decision: Plan, source: Any, *, format: str | None = None, blobs: BlobStore | None = None
+) -> Any:
     """Carry out a plan on the messages it was made for.
+
+    Args:
+        decision: the plan.
+        source: the messages, as for `load`.
+        format: as for `load`; the plan's by default.
+        blobs: where results go that the plan offloads.
 
     Returns:
         What was handed over with the messages that the plan keeps.
 
     Raises:
         PlanMismatch: these are other messages.
+        ValueError: the summary of the plan has not been written.
+        TypeError: the plan offloads results, and there is nowhere to put them.
 
     >>> from lockstitch.testing import assistant, user
     >>> history = [user("1"), assistant("2"), user("3")]
@@ -227,7 +272,68 @@ def apply(decision: Plan, source: Any, *, format: str | None = None) -> Any:
     True
     """
     opened = Opened(source, format or decision.format)
-    return opened.document.rebuild(apply_plan(decision, opened.transcript))
+    natives = apply_plan(decision, opened.transcript)
+    if decision.strategy:
+        from lockstitch.blobs import write_blobs
+
+        write_blobs(decision, opened.transcript, blobs)
+    return opened.document.rebuild(natives, decision.request)
+
+
+def _direction(
+    source: Any, strategy: Any, overrides: dict[str, Any], *, format: str | None, **rest: Any
+) -> Direction:
+    """Bring a strategy, or bare limits, to a history."""
+    # Most callers cut to a limit; what carries out strategies is loaded with the first of them.
+    from lockstitch.directing import Direction
+    from lockstitch.strategies.directive import HistoryDirective
+
+    chosen = HistoryDirective(kind="null") if strategy is None else strategy
+    return Direction(Opened(source, format, look=ALL), chosen, overrides, **rest)
+
+
+def _overrides(
+    max_messages: int | None,
+    max_tokens: int | None,
+    max_chars: int | None,
+    trim_to: int | None,
+    reserve: int,
+    cut: Cut,
+    on_overflow: Overflow,
+) -> dict[str, Any]:
+    """Return what a call says itself; what it leaves at its default is the strategy's to say."""
+    return {
+        "window_messages": max_messages,
+        "max_tokens": max_tokens,
+        "max_chars": max_chars,
+        "trim_to": trim_to,
+        "reserve": reserve or None,
+        "cut": None if cut == "groups" else cut,
+        "on_overflow": None if on_overflow == "raise" else on_overflow,
+    }
+
+
+def _heard(
+    operation: str, opened: Opened, ask: Request, counter: Any, *, bound: bool
+) -> tuple[Plan, Any]:
+    """Do what somebody listens to: the same, and an event of it."""
+    from lockstitch.directing import groups_gone
+
+    with telling(operation) as told:
+        decision = _as_plan(opened, ask, counter, bound=bound)
+        told.event = Event.of(
+            operation,
+            decision,
+            groups=groups_gone(opened.transcript, decision) if told.counts else None,
+            model=opened.model(None) or "",
+        )
+        kept = kept_natives(decision.edits, opened.transcript) if operation == "trim" else []
+        return decision, opened.document.rebuild(kept)
+
+
+def _plain(pins: Collection[Any]) -> bool:
+    """Whether pins are positions, or nonsense: anything but a `Pin` or a function."""
+    return not pins or not any(callable(pin) or hasattr(pin, "role") for pin in pins)
 
 
 def _is_bound(
@@ -238,11 +344,11 @@ def _is_bound(
     return named is not None and known_of(profile, named, models).get("preserved_thinking", False)
 
 
-def _pin_tuple(pins: Collection[int]) -> tuple[int, ...]:
+def _pin_tuple(pins: Collection[Any]) -> tuple[int, ...]:
     pinned = tuple(pins)
     for pin in pinned:
         if type(pin) is not int:
-            raise TypeError(f"pins must be positions, got {pin!r}")
+            raise TypeError(f"pins must be positions, Pins or functions of a message, got {pin!r}")
     return pinned
 
 
@@ -290,9 +396,9 @@ def _checked(
     )
 
 
-def _as_plan(
-    transcript: Transcript, ask: Request, outcome: Outcome, sizers: Sequence[Sizer]
-) -> Plan:
+def _as_plan(opened: Opened, ask: Request, counter: Any, *, bound: bool) -> Plan:
+    outcome, sizers = opened.decide(ask, counter, bound=bound)
+    transcript = opened.transcript
     kept = sum(edit.count for edit in outcome.edits if edit.action != "drop")
     changed_from = next((edit.start for edit in outcome.edits if edit.action != "keep"), kept)
     after = dict(outcome.after)
@@ -300,6 +406,7 @@ def _as_plan(
         after = {s.unit: s.around + sum(map(s.size, range(len(transcript)))) for s in sizers}
     tokens = next((sizer for sizer in sizers if sizer.unit == TOKENS), None)
     limits = ask.limits
+    cut = any(edit.action != "keep" for edit in outcome.edits)
     return Plan(
         format=transcript.format.name,
         profile=ask.profile.name,
@@ -312,4 +419,6 @@ def _as_plan(
         counter=tokens.counter if tokens else None,
         counter_kind=tokens.kind if tokens else None,
         fingerprint=fingerprint(transcript, outcome.edits),
+        # How far it is passed is known of messages alone; the rest is counted as far as it is kept.
+        fired=tuple(f"over {limits.limit(unit):,} {unit}" for unit in limits.units) if cut else (),
     )

@@ -187,6 +187,7 @@ def test_the_json_document_has_the_documented_keys():
     shared = {"kind", "summary", "format", "profile"}
     plan_keys = shared | {"length", "kept", "dropped", "limit", "counter", "counter_kind"}
     plan_keys |= {"before", "after", "changed_from"}
+    plan_keys |= {"changed", "inserted", "strategy", "fired", "steps"}
     by_range = json.loads(explain(made(max_messages=4), as_="json"))
     assert set(by_range) == plan_keys | {"ranges"}
     assert set(by_range["ranges"][0]) == {"action", "start", "stop", "messages", "reason", "why"}

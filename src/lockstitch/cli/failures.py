@@ -10,7 +10,13 @@ from typing import Any
 
 import click
 
-from lockstitch.errors import AmbiguousFormat, CannotFit, FormatError, LockstitchError
+from lockstitch.errors import (
+    AmbiguousFormat,
+    CannotFit,
+    FormatError,
+    LockstitchError,
+    PinLost,
+)
 
 __all__ = ["REFUSED", "UNUSABLE", "DoesNotFit", "Unusable", "as_document", "options_for", "phrase"]
 
@@ -31,11 +37,11 @@ class Unusable(click.ClickException):
 
 
 class DoesNotFit(click.ClickException):
-    """No window fits the limit."""
+    """No window fits the limit, or none that holds what must be in it."""
 
     exit_code = REFUSED
 
-    def __init__(self, name: str, cause: CannotFit) -> None:
+    def __init__(self, name: str, cause: CannotFit | PinLost) -> None:
         super().__init__(f"{name}: {phrase(cause)}")
         self.cause = cause
 
@@ -87,4 +93,6 @@ def as_document(name: str, failure: Unusable | DoesNotFit) -> dict[str, Any]:
             {"start": item.start, "stop": item.stop, "size": item.size, "reason": item.reason}
             for item in cause.floor
         ]
+    if isinstance(cause, PinLost):
+        error["lost"] = list(cause.lost)
     return {"file": name, "error": error}

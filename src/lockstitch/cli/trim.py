@@ -23,7 +23,13 @@ from lockstitch.cli.options import format_option, model_option, profile_option
 from lockstitch.cli.progress import Bar
 from lockstitch.cli.render import say, show
 from lockstitch.cli.sizes import measure
-from lockstitch.errors import CannotFit
+from lockstitch.cli.strategies import (
+    blobs_option,
+    directive_of,
+    strategy_option,
+    summarize_option,
+)
+from lockstitch.errors import CannotFit, PinLost
 from lockstitch.explain import document_of, rows_of
 from lockstitch.facts import SYSTEM
 from lockstitch.history import apply, plan
@@ -32,8 +38,10 @@ from lockstitch.plan import kept_natives
 from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
+    from lockstitch.blobs import BlobStore
     from lockstitch.plan import Plan
     from lockstitch.rules.report import Report
+    from lockstitch.strategies.directive import HistoryDirective
 
 __all__ = ["trim_command"]
 
@@ -56,6 +64,9 @@ class _Ask(TypedDict):
 
 @click.command("trim")
 @click.argument("file", metavar="FILE")
+@strategy_option
+@summarize_option
+@blobs_option
 @click.option("--max-messages", type=click.IntRange(min=0), help="Most messages; 0 keeps none.")
 @click.option("--max-tokens", type=click.IntRange(min=0), help="Most tokens, see --counter.")
 @click.option("--max-chars", type=click.IntRange(min=0), help="Most characters of text.")
@@ -128,9 +139,15 @@ def trim_command(
     output: str | None,
     explain: bool,
     as_json: bool,
+    strategy: str | None,
+    summarize: str | None,
+    blobs: str | None,
     **ask: Any,
 ) -> None:
     """Cut FILE ("-" for standard input) to a limit so that the provider accepts what is kept.
+
+    Without a strategy whole groups go, oldest first. A strategy may clear old results, leave old
+    reasoning out and put a summary in before that.
 
     What is kept is written the way it was read: JSON, JSON lines, gzip. With --json standard output
     is one object with the decision, its sizes, the kept messages and a check of the result.
@@ -138,7 +155,10 @@ def trim_command(
     Exits with 0, with 1 when no window fits the limit, with 2 when the input cannot be used.
     """
     options: _Ask = {**ask}  # type: ignore[typeddict-item]
-    limits = _limits(max_messages, max_tokens, max_chars, trim_to, reserve)
+    directive = directive_of(strategy, summarize)
+    limits = _limits(
+        max_messages, max_tokens, max_chars, trim_to, reserve, needed=not _bounded(directive)
+    )
     if options["floor"] and not options["keep_system"]:
         raise click.UsageError(
             "--no-keep-system goes with --no-floor: the floor protects the system part as well"
@@ -149,13 +169,13 @@ def trim_command(
             source = read_input(file)
             transcript = open_input(source, format)
             bar.step("deciding")
-            decision = _decide(file, transcript, limits, options)
+            decision = _decide(file, transcript, limits, options, directive)
         except (Unusable, DoesNotFit) as failure:
             if as_json:
                 say(json.dumps(as_document(file, failure)))
             raise
         bar.step("writing")
-        kept: bytes = apply(decision, transcript)
+        kept: bytes = apply(decision, transcript, blobs=_blobs(blobs, decision))
         result = _result(transcript, decision)
         report = check(result, profile=decision.profile, model=options["model"])
         if output not in {None, "-"}:
@@ -186,6 +206,8 @@ def _limits(
     max_chars: int | None,
     trim_to: int | None,
     reserve: int,
+    *,
+    needed: bool,
 ) -> Limits:
     try:
         limits = Limits(
@@ -197,12 +219,22 @@ def _limits(
         )
     except ValueError as error:
         raise click.UsageError(options_for(str(error))) from None
-    if not limits.units:
+    if needed and not limits.units:
         raise click.UsageError("no limit given: --max-messages, --max-tokens or --max-chars")
     return limits
 
 
-def _decide(name: str, transcript: Transcript, limits: Limits, ask: _Ask) -> Plan:
+def _bounded(directive: HistoryDirective | None) -> bool:
+    return directive is not None and directive.bounded
+
+
+def _decide(
+    name: str,
+    transcript: Transcript,
+    limits: Limits,
+    ask: _Ask,
+    directive: HistoryDirective | None,
+) -> Plan:
     count = len(transcript)
     for pin in ask["pin"]:
         if not -count <= pin < count:
@@ -211,6 +243,8 @@ def _decide(name: str, transcript: Transcript, limits: Limits, ask: _Ask) -> Pla
     if ask["keep_system"] and not ask["floor"]:
         pins += _system_part(transcript)
     try:
+        if directive is not None:
+            return _directed(transcript, limits, ask, directive, pins)
         return plan(
             transcript,
             max_messages=limits.max_messages,
@@ -226,8 +260,52 @@ def _decide(name: str, transcript: Transcript, limits: Limits, ask: _Ask) -> Pla
             floor=ask["floor"],
             on_overflow=ask["on_overflow"],
         )
-    except CannotFit as error:
+    except (CannotFit, PinLost) as error:
         raise DoesNotFit(name, error) from None
+
+
+def _directed(
+    transcript: Transcript,
+    limits: Limits,
+    ask: _Ask,
+    directive: HistoryDirective,
+    pins: list[int],
+) -> Plan:
+    """Let a strategy decide; a summary that it asks for is put together without a model."""
+    from lockstitch.directing import Direction
+    from lockstitch.opening import Opened
+
+    overrides = {
+        "window_messages": limits.max_messages,
+        "max_tokens": limits.max_tokens,
+        "max_chars": limits.max_chars,
+        "trim_to": limits.trim_to,
+        "reserve": limits.reserve or None,
+        "cut": None if ask["cut"] == "groups" else ask["cut"],
+        "on_overflow": None if ask["on_overflow"] == "raise" else ask["on_overflow"],
+    }
+    direction = Direction(
+        Opened(transcript, None),
+        directive,
+        overrides,
+        profile=ask["profile"],
+        model=ask["model"],
+        pins=pins,
+        counter=ask["counter"],
+        floor=ask["floor"],
+    )
+    decision, _ = direction.finished(None)
+    return decision
+
+
+def _blobs(folder: str | None, decision: Plan) -> BlobStore | None:
+    """Return where the results go that a plan offloads."""
+    from lockstitch.blobs import offloads
+    from lockstitch.stores.blobs import DirectoryBlobs
+
+    if folder is None and offloads(decision):
+        raise Unusable("the strategy offloads results: --blobs FOLDER says where they go")
+    return None if folder is None else DirectoryBlobs(folder)
 
 
 def _system_part(transcript: Transcript) -> list[int]:

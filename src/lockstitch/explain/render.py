@@ -69,7 +69,8 @@ def _used(titles: Sequence[str], lines: list[list[str]]) -> tuple[list[str], lis
 def _cells(row: Row, previews: Mapping[int, str]) -> list[str]:
     if isinstance(row, RangeRow):
         last = f"..{row.stop - 1}" if row.stop - row.start > 1 else ""
-        return [row.action, f"[{row.start}{last}]", f"{row.messages:,}", row.why]
+        where = f"[{row.start}{last}]" if row.stop > row.start else f"before [{row.start}]"
+        return [row.action, where, f"{row.messages:,}", row.why]
     if isinstance(row, Violation):
         said = (row.path, row.severity, row.rule, row.message, row.provider_error, row.source)
         return [*said, previews.get(row.index, "")]
@@ -78,8 +79,10 @@ def _cells(row: Row, previews: Mapping[int, str]) -> list[str]:
         return [*done, *(shown for _, shown in sides_of(row, missing=""))]
     marker = "pinned" if row.pinned else row.action
     tokens = "" if row.tokens is None else f"{row.tokens:,}"
-    sizes = (str(row.group), row.state, f"{row.chars:,}", tokens)
-    return [str(row.position), marker, row.role, *sizes, row.why, row.preview]
+    group = "" if row.group < 0 else str(row.group)
+    sizes = (group, row.state, f"{row.chars:,}", tokens)
+    at = "" if row.position < 0 else str(row.position)
+    return [at, marker, row.role, *sizes, row.why, row.preview]
 
 
 def sides_of(change: Change, missing: str = "nothing") -> list[tuple[str, str]]:

@@ -17,7 +17,10 @@ __all__ = ["Explanation", "MessageRow", "RangeRow", "Row"]
 
 
 class RangeRow(msgspec.Struct, frozen=True):
-    """What becomes of the messages in `[start, stop)`, and why."""
+    """What becomes of the messages in `[start, stop)`, and why.
+
+    A message that is put in stands in front of `start`, and `stop` is `start`.
+    """
 
     action: str
     start: int
@@ -28,7 +31,7 @@ class RangeRow(msgspec.Struct, frozen=True):
 
 
 class MessageRow(msgspec.Struct, frozen=True):
-    """What becomes of one message, and why.
+    """What becomes of one message, and why. One that is put in has the position -1.
 
     `group` is the first position of its group and `state` that group's state; `tokens` is there
     where the plan counted tokens with a counter that is known by name.

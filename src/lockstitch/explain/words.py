@@ -18,7 +18,7 @@ from lockstitch.transcript import Media, Reasoning
 if TYPE_CHECKING:
     from lockstitch.transcript import Part, Transcript
 
-__all__ = ["count", "one_line", "plain", "preview", "shortened"]
+__all__ = ["PREVIEW", "count", "one_line", "plain", "preview", "shortened"]
 
 PREVIEW: Final = 40
 VALUE: Final = 100

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from lockstitch.errors import CannotFit, FormatError
+from lockstitch.errors import CannotFit, FormatError, SummaryFailed
 from lockstitch.measure.limits import MESSAGES
 from lockstitch.testing.judges_findings import JUDGES_OF_FINDINGS
 from lockstitch.testing.judges_repairs import JUDGES_OF_REPAIRS
 from lockstitch.testing.judges_repairs import conventions as of_repairs
 from lockstitch.testing.judges_results import JUDGES_OF_RESULTS
+from lockstitch.testing.judges_summaries import JUDGES_OF_SUMMARIES
 from lockstitch.testing.judges_windows import JUDGES_OF_WINDOWS, Judge
 from lockstitch.testing.trials import Unsupported
 
@@ -28,6 +29,8 @@ _ERRORS: Final[dict[str, tuple[type[Exception], ...]]] = {
     "invalid-format": (FormatError,),
     "invalid-limit": (TypeError, ValueError),
     "limit-too-small": (CannotFit,),
+    "summarizer-failed": (SummaryFailed,),
+    "summary-does-not-fit": (CannotFit, SummaryFailed),
 }
 # What an error must be able to say, and the attribute that says it.
 _SAYS: Final = {
@@ -46,7 +49,13 @@ _SILENT: Final = frozenset(
 
 EXPECTATIONS: Final[dict[str, tuple[Judge, ...]]] = {}
 """The judges of every key; some have one for windows and one for repairs."""
-for _judges in (JUDGES_OF_WINDOWS, JUDGES_OF_FINDINGS, JUDGES_OF_RESULTS, JUDGES_OF_REPAIRS):
+for _judges in (
+    JUDGES_OF_WINDOWS,
+    JUDGES_OF_FINDINGS,
+    JUDGES_OF_RESULTS,
+    JUDGES_OF_REPAIRS,
+    JUDGES_OF_SUMMARIES,
+):
     for _key, _judge in _judges.items():
         EXPECTATIONS[_key] = (*EXPECTATIONS.get(_key, ()), _judge)
 

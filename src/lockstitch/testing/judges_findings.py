@@ -32,6 +32,9 @@ def _result_valid_for(trial: Trial, value: list[str]) -> Iterator[str]:
         if trial.mended is not None:
             for found in trial.report_of(trial.result(), target, trial.closing()).errors:
                 yield f"for {target}: {found.rule} at {found.path} of the result"
+        if trial.condensed:
+            for found in trial.report_of(trial.result(), target, trial.tail()).errors:
+                yield f"for {target}: {found.rule} at {found.path} of the result"
         for step in trial.steps:
             for found in trial.report(step.kept, target, trial.tail()).errors:
                 yield f"for {target}: {found.rule} at {found.path} of the result"

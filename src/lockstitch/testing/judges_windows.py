@@ -23,6 +23,8 @@ Judge = Callable[["Trial", Any], Iterator[str]]
 
 def kept_of(trial: Trial) -> list[int]:
     """Return what stays of the input: the first window, or all of it where nothing was cut."""
+    if trial.condensed:
+        return trial.condensed[0].plan.kept
     return trial.steps[0].kept if trial.steps else list(range(trial.count))
 
 
@@ -53,8 +55,8 @@ def _groups_atomic(trial: Trial, value: list[list[int]]) -> Iterator[str]:
     for group in value:
         if len({units[at] for at in group}) > 1:
             yield f"{group} is not one group: {sorted({units[at] for at in group})}"
-        for step in trial.steps:
-            inside = [at for at in group if at in step.kept]
+        for kept in [step.kept for step in trial.steps] or [kept_of(trial)]:
+            inside = [at for at in group if at in kept]
             if inside and len(inside) < len(group):
                 yield f"of the group {group} only {inside} stay"
 

@@ -117,6 +117,10 @@ class Subject:
         natives = self.natives if positions is None else [self.natives[at] for at in positions]
         return {**self.context, self.key: natives} if self.context else natives
 
+    def as_source(self, natives: Sequence[Any]) -> Any:
+        """Return messages as a caller would hand them over, in the request of the history."""
+        return {**self.context, self.key: list(natives)} if self.context else list(natives)
+
     def listed(self, window: Any) -> Sequence[Any]:
         """Return the messages of what a function gave back."""
         found: Sequence[Any] = window[self.key] if self.context else window

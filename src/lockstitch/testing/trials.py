@@ -1,11 +1,13 @@
 """Trials: one case carried out, and everything that expectations ask about it.
 
 Knows: how a case says what is done to which input (`trim`, with steps that append to the window,
-`validate` and `repair`), and which of it this release can do. Must not know what was expected.
+`validate`, `repair`, and `summarize` with a summarizer that does as the case says), and which of it
+this release can do. Must not know what was expected.
 """
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,6 +20,8 @@ from lockstitch.history import groups, load, plan, trim
 from lockstitch.measure.counters import sizer_for
 from lockstitch.measure.limits import CHARS, MESSAGES, TOKENS
 from lockstitch.rules.profiles import PROFILES
+from lockstitch.strategies.digesting import digest
+from lockstitch.summarizing import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from lockstitch.plan import Plan
     from lockstitch.rules.account import Repair
     from lockstitch.rules.report import Report, Violation
+    from lockstitch.strategies.asking import SummaryPrompt
+    from lockstitch.summarizing import Summarized
 
 __all__ = ["Step", "Trial", "Unsupported"]
 
@@ -39,10 +45,16 @@ _VALIDATE_KEYS: Final = frozenset({"op", "target", "profile", "tail", "note"})
 # What says how `repair` is called rather than what it is told.
 _REPAIR_KEYS: Final = frozenset({"op", "target", "profile", "note"})
 _REPAIR_OPTIONS: Final = frozenset(inspect.signature(repair).parameters) - {"source", "format"}
+_SUMMARIZE_KEYS: Final = frozenset(
+    {"op", "keep_recent", "limit", "by", "sizes", "summary_size", "summarizer"}
+    | {"summarizer_limit_chars", "repeat", "append_between", "profile", "target", "note"}
+)
+_RETURNS: Final = "returns "
 _KNOWN: Final = {
     "trim": _TRIM_KEYS,
     "validate": _VALIDATE_KEYS,
     "repair": _REPAIR_KEYS | _REPAIR_OPTIONS,
+    "summarize": _SUMMARIZE_KEYS,
 }
 
 
@@ -102,9 +114,16 @@ class Trial:
         self.sizes: list[int] | None = None
         self.steps: list[Step] = []
         self.mended: Repair | None = None
+        self.condensed: list[Summarized] = []
+        self.prompts: list[SummaryPrompt] = []
         self.error: Exception | None = None
         self.profile = self._profile()
-        {"trim": self._trim, "validate": self._validate, "repair": self._repair}[self.op]()
+        {
+            "trim": self._trim,
+            "validate": self._validate,
+            "repair": self._repair,
+            "summarize": self._summarize,
+        }[self.op]()
 
     # --- what was asked --------------------------------------------------------------------------
 
@@ -146,6 +165,44 @@ class Trial:
         """Mend a history as the case asks for it."""
         told = {key: self.operation[key] for key in self.operation.keys() - _REPAIR_KEYS}
         return repair(source, profile=self.profile, format=self.format, **told)
+
+    def _summarize(self) -> None:
+        op = self.operation
+        self.sizes = None if op.get("sizes") is None else list(op["sizes"])
+        view = list(self.natives)
+        try:
+            for number in range(op.get("repeat") or 1):
+                if number:
+                    view += op.get("append_between") or ()
+                done = self._condensed(view)
+                self.condensed.append(done)
+                view = list(done.messages[self.key] if self.context else done.messages)
+        except (LockstitchError, TypeError, ValueError) as error:
+            self.error = error
+
+    def _condensed(self, natives: Sequence[Any]) -> Summarized:
+        """Summarise some messages as the case asks for it."""
+        op = self.operation
+        given: dict[str, Any] = {"keep_recent": op["keep_recent"]}
+        if "limit" in op:
+            by = op.get("by") or TOKENS
+            given["max_messages" if by == MESSAGES else "max_tokens"] = op["limit"]
+            given["counter"] = self.sizes
+        if "summarizer_limit_chars" in op:
+            given["max_input_chars"] = op["summarizer_limit_chars"]
+        source = self.as_source(natives)
+        return summarize(source, self._answer, profile=self.profile, format=self.format, **given)
+
+    def _answer(self, prompt: SummaryPrompt) -> str:
+        """Answer for a summarizer, as the case says that it does."""
+        self.prompts.append(prompt)
+        stated = self.operation.get("summarizer")
+        if stated == "raises":
+            raise RuntimeError("the summarizer is down")
+        if stated is not None:
+            return str(ast.literal_eval(stated.removeprefix(_RETURNS)))
+        size = self.operation.get("summary_size")
+        return "word " * size if size else digest(prompt)
 
     def _trim(self) -> None:
         op = self.operation
@@ -209,6 +266,9 @@ class Trial:
         """Return the messages of the outcome: mended, kept by the first trim, or as given."""
         if self.mended is not None:
             held = self.mended.messages
+            return list(held[self.key] if self.context else held)
+        if self.condensed:
+            held = self.condensed[-1].messages
             return list(held[self.key] if self.context else held)
         kept = self.steps[0].kept if self.steps else range(self.count)
         return [self.natives[at] for at in kept]
