@@ -1,8 +1,11 @@
-"""Hypothesis profiles: one that is quick and repeatable, one that searches far."""
+"""Hypothesis profiles: one that is quick and repeatable, one that searches far; no network."""
 
 import os
 
 from hypothesis import settings
+
+# LiteLLM fetches its price list when it is imported, unless it is told to take the one it brings.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 settings.register_profile(
     "default", max_examples=60, deadline=None, derandomize=True, print_blob=True
