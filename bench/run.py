@@ -3,6 +3,7 @@
     a  trim to the last 50 messages           d  load and dump of JSON bytes
     b  trim to 8 000 tokens                   e  how often one cut breaks a clean history
     c  pair and group a whole history         f  the edge: one task, 150 tool rounds
+    g  how often the prompt prefix changes
 
 A full run takes some minutes and writes docs/benchmarks.md and the plots in docs/img; a partial or
 a quick one only prints, unless it is given a folder with --out.
@@ -27,6 +28,7 @@ import plots
 import report
 from measure_codec import Codec
 from measure_groups import Grouping
+from measure_prefix import Prefix
 from measure_trim import TrimByMessages, TrimByTokens
 from measure_validity import LIMITS, Edge, Sweep
 from peers import CONTENDERS, ours
@@ -35,7 +37,7 @@ from world import World
 
 SIZES = [100, 1_000, 10_000, 100_000]
 CODEC_SIZES = [1_000, 10_000]
-PARTS = "abcdef"
+PARTS = "abcdefg"
 PACKAGES = ["msgspec", "tiktoken"]
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -67,6 +69,7 @@ def main() -> int:
     if "e" in wanted:
         sweep = Sweep(2, range(20, 80, 12)) if options.quick else Sweep(10, LIMITS)
     edge = Edge() if "f" in wanted else None
+    prefix = Prefix(options.seed) if "g" in wanted else None
 
     ladders = [part for part in (by_messages, by_tokens, grouping) if part]
     for size in sizes if ladders else ():
@@ -74,12 +77,12 @@ def main() -> int:
         for part in ladders:
             _say(f"({part.key}) {report.count(size)} messages", started)
             part.at(size, world)
-    for part in (codec, sweep, edge):
+    for part in (codec, sweep, edge, prefix):
         if part:
             _say(f"({part.key})", started)
             part.run()
 
-    sections = [part.section() for part in (*ladders, codec, sweep, edge) if part]
+    sections = [part.section() for part in (*ladders, codec, sweep, edge, prefix) if part]
     sections.append(bars.section(by_messages, by_tokens, grouping, codec))
     for section in sections:
         report.show(section)
@@ -182,6 +185,8 @@ def _quiet() -> None:
     """Keep the contenders' warnings off the terminal; the sweep listens for them itself."""
     warnings.simplefilter("ignore")
     logging.getLogger().addHandler(logging.NullHandler())
+    # A contender sets the root logger to DEBUG; what a cut costs while it is logged is no question.
+    logging.getLogger("lockstitch").setLevel(logging.WARNING)
 
 
 def _say(text: str, started: float) -> None:
