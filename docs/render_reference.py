@@ -1,24 +1,33 @@
-"""Write the pages of `docs/reference` that are made from data: `rules.md` and `models.md`.
+"""Write the pages of `docs/reference` that are made from data: rules, models and strategies.
 
-From the profiles, the catalogue, the facts about models and the reasons of plans. Run
-`python docs/render_reference.py` after a change to one of them. A test compares the pages with what
-this script writes.
+From the profiles, the catalogue, the facts about models, the reasons of plans, and the structs and
+docstrings of strategies. Run `python docs/render_reference.py` after a change to one of them. A
+test compares the pages with what this script writes.
 """
 # ruff: noqa: INP001, E501  a script beside the pages it writes; a sentence of a page is one line
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
-from lockstitch.plan import DROPPED, REASONS
+import msgspec
+
+from lockstitch.formats import FORMATS
+from lockstitch.plan import DROPPED, INSERTED, KEPT, REASONS, REPLACED, STRIPPED
 from lockstitch.rules.account import LOSSLESS
 from lockstitch.rules.catalog import RULES, Rule
 from lockstitch.rules.models import FACTS, MODELS, phrase
 from lockstitch.rules.profiles import PROFILES, Profile
+from lockstitch.strategies import PRESETS, HistoryDirective, Pin, named, steps
+from lockstitch.strategies.managed import BETAS, MANAGED, managed_for, request_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from lockstitch.strategies import Preset
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -110,9 +119,84 @@ Where two rows fit, the later one counts.
 """
 WHY = """\
 Every edit of a plan has one of these, and so has every item in the floor of `CannotFit`.
-No word stands for both kept and dropped messages.
+No word stands for two kinds of edit, so a reason says what became of the messages.
 """
+STANDS_FOR = (
+    (KEPT, "kept messages"),
+    (STRIPPED, "messages kept without the reasoning in them"),
+    (REPLACED, "messages kept with something put in the place of a part"),
+    (DROPPED, "dropped messages"),
+    (INSERTED, "messages that were put in"),
+)
 BESIDE = "what is no message, in a floor"
+STRATEGIES_HEAD = """\
+# Strategies
+
+<!-- Written by docs/render_reference.py. Change the source, then run the script. -->
+
+A strategy is anything with a method `directive()`, which answers with a `HistoryDirective`: limits, steps, pins.
+A directive is data. It is a strategy too, and so is every preset.
+`trim`, `plan`, `summarize` and `asummarize` take one; limits in the call overrule its own.
+
+A limit of `None` is none, and one of 0 keeps nothing, here as everywhere.
+How to use all this is told in [Keep a long agent inside its window](../how-to/keep-an-agent-inside-its-window.md), and why it is so in [Strategies](../discussion/strategies.md).
+"""
+PRESETS_HEAD = """\
+## Presets
+
+`lockstitch.preset(name)` returns the directive of a preset, and `--strategy NAME` takes one at a terminal.
+None of them has a limit: give one in the call.
+A cut stops at half of it (`low_water=0.5`).
+Settings are shown where they are not the step's default.
+"""
+NAMED_HEAD = """\
+## Named strategies
+
+Each is a frozen value in `lockstitch`, and answers with a directive.
+"""
+DIRECTIVE_HEAD = """\
+## The directive
+
+`to_json`, `from_json`, `to_toml` and `from_toml` write and read it; of these settings, those at their default are left out.
+In a file for `--strategy`, `kind` may be left out, and is `steps` then.
+"""
+STEPS_HEAD = """\
+## Steps
+
+They are in `lockstitch.strategies`.
+The title is the name of the step in a directive that was written down, in `Plan.steps` and in `Event.steps`.
+A directive's steps are taken in order; each is passed over once the limits hold, and one that would break a rule of the target is taken back.
+What each came to, or why it did nothing, is in `Plan.steps`.
+"""
+PINS_HEAD = """\
+## Pins
+
+`lockstitch.Pin` says which messages stay, by exactly one of these:
+"""
+# The reasons that a step leaves in a plan.
+LEAVES = {
+    steps.ClearResults: ("cleared",),
+    steps.OffloadResults: ("offloaded",),
+    steps.ClearRepeats: ("repeated",),
+    steps.ClearMedia: ("media",),
+    steps.DropReasoning: ("thinking", "thoughts", "unled"),
+    steps.Summarize: ("summary", "summarized", "superseded", "reply"),
+    steps.DropOldest: (
+        "oldest",
+        "too-large",
+        "start",
+        "joined",
+        "neighbour",
+        "damaged",
+        "zero",
+        "overflow",
+    ),
+    steps.KeepLast: ("last", "beyond"),
+    steps.AnthropicEditing: ("compacted",),
+    steps.AnthropicCompaction: ("compacted",),
+    steps.OpenAICompaction: ("compacted",),
+    steps.OpenAITruncation: (),
+}
 
 
 def render() -> str:
@@ -138,6 +222,119 @@ def render_models() -> str:
     return "\n".join([*blocks, MODELS_ROWS, _table(titles, rows)])
 
 
+def render_strategies() -> str:
+    """Return the page of strategies."""
+    presets = ((f"`{one.name}`", one.keeps, one.gives_up) for one in PRESETS.values())
+    strategies = (one for name, one in vars(named).items() if name in named.__all__)
+    blocks = [STRATEGIES_HEAD, PRESETS_HEAD, _table(("preset", "keeps", "gives up"), presets)]
+    blocks += map(_preset, PRESETS.values())
+    blocks.append(NAMED_HEAD)
+    blocks += (
+        _struct(one.__name__, one) for one in strategies if hasattr(one, "__struct_fields__")
+    )
+    blocks += [DIRECTIVE_HEAD, _settings(HistoryDirective)]
+    blocks.append(STEPS_HEAD)
+    blocks += map(_step, get_args(steps.Step))
+    blocks += [PINS_HEAD, _settings(Pin)]
+    return "\n".join(blocks)
+
+
+def _preset(preset: Preset) -> str:
+    taken = (f"{at}. {_call(step)}" for at, step in enumerate(preset.directive.steps, 1))
+    return "\n".join([f"### {preset.name}\n", *taken, ""])
+
+
+def _call(step: Any) -> str:
+    """Write a step as it is made, with the settings that are not at their default."""
+    held = zip(msgspec.structs.fields(step), msgspec.structs.astuple(step), strict=True)
+    given = ", ".join(f"{field.name}={value!r}" for field, value in held if value != field.default)
+    name = step.__class__.__name__
+    return f"[`{name}({given})`](#{step.__struct_config__.tag})"
+
+
+def _step(kind: type[msgspec.Struct]) -> str:
+    blocks = [_struct(str(kind.__struct_config__.tag), kind, made=f"`{kind.__name__}`. ")]
+    if issubclass(kind, MANAGED):
+        blocks += [*map("- {}".format, _managed(kind())), ""]
+    if LEAVES[kind]:
+        rows = ((f"`{word}`", REASONS[word]) for word in LEAVES[kind])
+        blocks += ["What it does has these reasons in a plan:\n", _table(("reason", "says"), rows)]
+    return "\n".join(blocks)
+
+
+def _managed(step: Any) -> Iterator[str]:
+    """Say for which histories a step of the provider's is, and which header it wants."""
+    (target,) = (name for name in FORMATS if not managed_for(step, name, ""))
+    yield f"For the target `{target}`, or histories in its format; passed over for others"
+    fields = request_fields([step], _History(target), target)
+    yield f"In `Plan.request`: {', '.join(f'`{name}`' for name in fields)}"
+    betas = {beta for edit, beta in BETAS.items() if edit in str(fields)}
+    if betas:
+        yield f"The request wants the header `anthropic-beta: {', '.join(sorted(betas))}`"
+
+
+class _History:
+    """As much of a transcript as `request_fields` looks at."""
+
+    def __init__(self, format: str) -> None:
+        self.format = FORMATS[format]
+        self.context: dict[str, Any] = {}
+
+
+def _struct(title: str, kind: type[msgspec.Struct], *, made: str = "") -> str:
+    paragraphs, _ = _told(kind)
+    paragraphs[0] = f"{made}{paragraphs[0]}"
+    blocks = [f"### {title}\n", *(f"{paragraph}\n" for paragraph in paragraphs)]
+    return "\n".join([*blocks, _settings(kind)])
+
+
+def _settings(kind: type[msgspec.Struct]) -> str:
+    fields = msgspec.structs.fields(kind)
+    if not fields:
+        return "It has no settings.\n"
+    meanings = _told(kind)[1]
+    rows = (
+        (f"`{field.name}`", _default(field), _meaning(field.name, meanings)) for field in fields
+    )
+    return _table(("setting", "default", "means"), rows)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    return "must be given" if field.required else f"`{_shown(field.default)}`"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:_}" if type(value) is int else repr(value)
+
+
+def _meaning(name: str, meanings: Mapping[str, str]) -> str:
+    """Return what a setting means; one that is told with another is looked for there."""
+    if name in meanings:
+        return meanings[name]
+    (told,) = (other for other, meaning in meanings.items() if f"`{name}`" in meaning)
+    return f"see `{told}`"
+
+
+def _told(kind: type) -> tuple[list[str], dict[str, str]]:
+    """Read a docstring: its paragraphs, and what it says of each setting."""
+    paragraphs: list[str] = []
+    meanings: dict[str, str] = {}
+    for block in (inspect.getdoc(kind) or "").split("\n\n"):
+        if block.startswith(">>>"):
+            break
+        if block.startswith("Args:"):
+            entries = re.split(r"\n {4}(?=\w+: )", block)[1:]
+            pairs = (_joined(entry).split(": ", 1) for entry in entries)
+            meanings = {name: meaning.removesuffix(".") for name, meaning in pairs}
+        elif not block.startswith("Raises:"):
+            paragraphs.append(_joined(block))
+    return paragraphs, meanings
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _rules_about(fact: str) -> str:
     return ", ".join(
         f"[{rule.id}](rules.md#{rule.id})" for rule in RULES.values() if rule.scope == fact
@@ -154,9 +351,9 @@ def _repairs() -> Iterator[tuple[str, str, str]]:
 
 
 def _reasons() -> Iterator[tuple[str, str, str]]:
-    for word, why in REASONS.items():
-        messages = "dropped messages" if word in DROPPED else "kept messages"
-        yield f"`{word}`", BESIDE if word == "request" else messages, why
+    for words, messages in STANDS_FOR:
+        for word, why in words.items():
+            yield f"`{word}`", BESIDE if word == "request" else messages, why
 
 
 def _named(words: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -211,7 +408,7 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield ""
 
 
-PAGES = {"rules.md": render, "models.md": render_models}
+PAGES = {"rules.md": render, "models.md": render_models, "strategies.md": render_strategies}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():

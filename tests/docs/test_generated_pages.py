@@ -6,17 +6,18 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 import lockstitch
 from lockstitch import errors
 from lockstitch.formats import FORMATS
-from lockstitch.plan import REASONS
+from lockstitch.plan import INSERTED, REASONS, REPLACED
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.models import FACTS, MODELS
 from lockstitch.rules.profiles import PROFILES
+from lockstitch.strategies import PRESETS, HistoryDirective, Step, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,8 @@ ERRORS = [
     if name != "LockstitchError" and issubclass(getattr(errors, name), lockstitch.LockstitchError)
 ]
 FUNCTIONS = [name for name in lockstitch.__all__ if inspect.isroutine(getattr(lockstitch, name))]
+STEPS = {str(step.__struct_config__.tag): step for step in get_args(Step)}
+STRATEGIES = [name for name in named.__all__ if hasattr(getattr(named, name), "__struct_fields__")]
 VALUES = [
     name for name in lockstitch.__all__ if name not in {*FUNCTIONS, *ERRORS, "LockstitchError"}
 ]
@@ -89,6 +92,45 @@ def test_a_plan_reason_is_listed(reason: str):
     assert f"| `{reason}` |" in _section(_page("rules.md"), "Plan reasons")
 
 
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_has_its_section_with_every_setting_and_the_reasons_it_leaves(name: str):
+    step = STEPS[name]
+    section = _section(_page("strategies.md"), name)
+    assert section.startswith(f"\n\n`{step.__name__}`. ")
+    assert _rows(section) == [*step.__struct_fields__, *SCRIPT["LEAVES"][step]]
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_named_strategy_has_its_section_with_every_setting(name: str):
+    fields = getattr(named, name).__struct_fields__
+    assert _rows(_section(_page("strategies.md"), name)) == list(fields)
+
+
+def test_every_setting_of_a_directive_and_every_way_to_pin_is_listed():
+    page = _page("strategies.md")
+    assert _rows(_section(page, "The directive")) == list(HistoryDirective.__struct_fields__)
+    assert _rows(_section(page, "Pins")) == list(lockstitch.Pin.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_says_what_it_keeps_and_gives_up_and_links_its_steps(name: str):
+    page = _page("strategies.md")
+    held = PRESETS[name]
+    assert f"| `{name}` | {held.keeps} | {held.gives_up} |" in page
+    linked = re.findall(r"^\d+\. \[.*\]\(#([\w-]+)\)$", _section(page, name), re.MULTILINE)
+    assert [STEPS[tag] for tag in linked] == [type(step) for step in held.directive.steps]
+
+
+def test_whatever_is_put_into_a_window_is_told_of_a_step():
+    told = {reason for reasons in SCRIPT["LEAVES"].values() for reason in reasons}
+    assert {*REPLACED, *INSERTED} <= told <= set(REASONS)
+
+
+def _rows(section: str) -> list[str]:
+    """Return what the rows of the tables in a section begin with."""
+    return re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)
+
+
 def test_every_repair_and_every_status_is_explained():
     rules = RULES.values()
     assert {word for rule in rules for word in rule.repairs} <= set(SCRIPT["REPAIRS"])
@@ -114,8 +156,9 @@ def _arguments(signature: inspect.Signature) -> str:
         parameter.replace(annotation=inspect.Parameter.empty)
         for parameter in signature.parameters.values()
     ]
-    plain = inspect.Signature(bare)
-    return str(plain)[1:-1].replace("'", '"')
+    plain = str(inspect.Signature(bare))[1:-1].replace("'", '"')
+    # A function that is a default is written by its name.
+    return re.sub(r"<function (\w+) at 0x[0-9a-f]+>", r"\1", plain)
 
 
 @pytest.mark.parametrize("name", VALUES)

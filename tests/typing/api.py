@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import io
     from pathlib import Path
 
+    from lockstitch.strategies import ProviderReport, SummaryPrompt
+
 messages: list[dict[str, Any]] = [{"role": "user", "content": "hi"}]
 body: Mapping[str, Any] = {"messages": messages}
 
@@ -27,6 +29,38 @@ class Words:
 
 def weigh(message: dict[str, Any]) -> int:
     return len(str(message))
+
+
+class Nightly:
+    """A strategy of the caller's own."""
+
+    def directive(self) -> ls.HistoryDirective:
+        return ls.HistoryDirective("sliding_window", window_messages=40)
+
+
+class Blobs:
+    """A store of the caller's own."""
+
+    def put(self, handle: str, payload: bytes) -> None: ...
+
+    def get(self, handle: str) -> bytes:
+        return handle.encode()
+
+
+def write(prompt: SummaryPrompt) -> str:
+    return f"{prompt.room} {prompt.previous} {len(prompt.lines)}"
+
+
+def write_text(prompt: str) -> str:
+    return prompt[:100]
+
+
+async def write_soon(prompt: SummaryPrompt) -> str:
+    return write(prompt)
+
+
+def is_task(message: ls.Message) -> bool:
+    return message.role == "user"
 
 
 def loading(path: Path, file: io.BytesIO) -> None:
@@ -121,7 +155,7 @@ def trimming() -> None:
     ls.trim(messages, cut="middle")  # type: ignore[arg-type]
     ls.trim(messages, on_overflow="ignore")  # type: ignore[arg-type]
     ls.trim(messages, max_messages="5")  # type: ignore[arg-type]
-    ls.trim(messages, 50)  # type: ignore[call-arg]
+    ls.trim(messages, 50)  # type: ignore[call-arg, arg-type]
 
 
 def planning() -> None:
@@ -145,7 +179,7 @@ def planning() -> None:
     assert_type(decision.dropped, list[int])
     assert_type(decision.changes, bool)
     assert_type(decision.edits, tuple[ls.Edit, ...])
-    assert_type(decision.edits[0].action, Literal["keep", "strip", "drop"])
+    assert_type(decision.edits[0].action, Literal["keep", "strip", "replace", "drop", "insert"])
     assert_type(decision.edits[0].reason, str)
     assert_type(decision.edits[0].count, int)
     assert_type(decision.before, ls.Size)
@@ -159,6 +193,75 @@ def planning() -> None:
     assert_type(ls.explain(ls.check(messages)), str)
     assert_type(decision.explain(), str)
     ls.apply(decision, messages, format="openai-chat")
+
+
+def directing() -> None:
+    strategies: list[ls.HistoryStrategy] = [
+        ls.NullHistoryStrategy(),
+        ls.SlidingWindowHistoryStrategy(40),
+        ls.SummarizingHistoryStrategy(trigger_chars=16_000, keep_recent=10),
+        ls.TokenBudgetHistoryStrategy(max_tokens=8_000, trim_to=4_000, reserve=500),
+        ls.LastTurnsHistoryStrategy(5, max_tokens=8_000),
+        ls.LastGroupsHistoryStrategy(20),
+        ls.StepsHistoryStrategy(max_tokens=8_000, low_water=0.5, pins=(ls.Pin(text="ask first"),)),
+        ls.HistoryDirective.default(),
+        ls.preset("agent"),
+        Nightly(),
+    ]
+    chosen = ls.resolve_history(strategies[0], default=None)
+    assert_type(chosen, ls.HistoryDirective)
+    assert_type(ls.resolve_history(None), ls.HistoryDirective)
+    assert_type(ls.preset("agent"), ls.HistoryDirective)
+    assert_type(chosen.limits(), ls.Limits)
+    assert_type(chosen.to_json(), bytes)
+    assert_type(chosen.to_toml(), str)
+    assert_type(ls.HistoryDirective.from_json(b"{}"), ls.HistoryDirective)
+    assert_type(ls.HistoryDirective.from_toml(""), ls.HistoryDirective)
+    ls.trim(messages, strategy=Nightly(), summarizer=write, blobs=Blobs(), max_tokens=None)
+    ls.trim(messages, max_messages=5, pins=[0, ls.Pin(role="user"), is_task])
+    decision = ls.plan(messages, Nightly(), max_tokens=8_000)
+    assert_type(decision.strategy, str)
+    assert_type(decision.fired, tuple[str, ...])
+    assert_type(decision.steps[0].why_not, str)
+    assert_type(decision.request, dict[str, Any])
+    assert_type(decision.summarized("text"), ls.Plan)
+    assert_type(decision.inserted, list[str])
+    assert_type(decision.replaced, list[int])
+    assert_type(decision.stripped, list[int])
+    assert_type(decision.edits[0].puts[0].handle, str)
+    ls.apply(decision, messages, blobs=Blobs())
+    ls.trim(messages, strategy="agent")  # type: ignore[arg-type]
+    ls.trim(messages, strategy=Nightly)  # type: ignore[arg-type]
+    ls.StepsHistoryStrategy(pins=(0,))  # type: ignore[arg-type]
+    ls.apply(decision, messages, blobs={})  # type: ignore[arg-type]
+
+
+async def summarizing() -> None:
+    done = ls.summarize(messages, write, keep_recent=6, strategy=None, blobs=Blobs())
+    assert_type(done, ls.Summarized)
+    assert_type(done.plan, ls.Plan)
+    assert_type(done.summary, str | None)
+    assert_type(done.failure, ls.SummaryFailed | None)
+    ls.summarize(messages, ls.digest)
+    ls.summarize(messages, write_text, max_tokens=8_000, pins=[ls.Pin(id="call_1")])
+    assert_type(await ls.asummarize(messages, write_soon), ls.Summarized)
+    await ls.asummarize(messages, write)
+    ls.recall(messages, "0123456789abcdef", format="openai-chat")
+    ls.summarize(messages, write_soon)  # type: ignore[arg-type]
+    ls.summarize(messages, max_messages="5")  # type: ignore[arg-type]
+
+
+def watching(answer: object) -> None:
+    heard: list[ls.Event] = []
+    stop = ls.listen(heard.append)
+    stop()
+    assert_type(heard[0].operation, str)
+    assert_type(heard[0].before, ls.Size)
+    assert_type(heard[0].fired, tuple[str, ...])
+    assert_type(heard[0].failure, str)
+    report: ProviderReport = ls.read_answer(answer)
+    assert_type(report.changed, bool)
+    assert_type(report.cleared_tool_uses, int)
 
 
 def measuring() -> None:
@@ -184,8 +287,12 @@ def failing(report: ls.Report) -> None:
         assert_type(error.where, str)
     except ls.InvalidHistory as error:
         assert_type(error.report, ls.Report)
+    except ls.PinLost as error:
+        assert_type(error.lost, tuple[str, ...])
+    except ls.SummaryFailed as error:
+        assert_type(error.attempts, int)
     except ls.MissingExtra as error:
         assert_type(error.extra, str)
-    except (ls.PlanMismatch, ls.LockstitchError):
+    except (ls.PlanMismatch, ls.ConversationServiceError, ls.LockstitchError):
         raise
     assert_type(ls.__version__, str)
