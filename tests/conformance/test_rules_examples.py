@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import lockstitch as ls
+from lockstitch.rules import repair
+from lockstitch.rules.account import KINDS, LOSSLESS, Terms
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.profiles import PROFILES
 
@@ -118,6 +120,22 @@ def test_a_repair_makes_the_refused_history_clean(name, record):
     again = ls.repair(mended.messages, **given)
     assert again.changes == ()
     assert again.messages == mended.messages
+
+
+@every_example
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("allow", [(kind,) for kind in KINDS])
+@pytest.mark.parametrize("target_only", [False, True])
+def test_whatever_kind_of_mend_is_left_says_whether_it_changed_anything(name, allow, target_only):
+    example = EXAMPLES[name]
+    scope = RULES[name].scope
+    known = {scope.removeprefix("not "): not scope.startswith("not ")} if scope else {}
+    terms = Terms(
+        profile=PROFILES[example["profile"]], allow=allow, target_only=target_only, known=known
+    )
+    opened = ls.load(body(example, "failing"), format=example["format"])
+    draft = repair.mend(opened, terms)
+    assert all(change.kind in {*allow, *LOSSLESS} for change in draft.changes)
 
 
 def test_every_example_is_of_a_profile_that_there_is():

@@ -880,3 +880,56 @@ def test_only_the_model_calls():
     found = group([SPEAKS, told, results("a")], 0).pairing
     assert found.calls == []
     assert [tie.call for tie in found.ties] == [None]
+
+
+# --- the first message of all ---------------------------------------------------------------------
+
+CALLED, GIVEN = Link(CALL, FUNCTION, "a", "f", "b"), Link(RESULT, FUNCTION, "a", "f")
+SHELL, RAN = Link(CALL, "shell", "a", None, "b"), Link(RESULT, "shell", "a")
+BARE, BARELY = Link(CALL, FUNCTION, None, "f"), Link(RESULT, FUNCTION, None, "f")
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "call", "duplicate"),
+    [
+        ((CALLED, GIVEN), GIVEN, True, True),
+        # By the alias of the call, by its name, and by an id where the call has none.
+        ((SHELL, RAN), Link(RESULT, "shell", "b"), True, True),
+        ((BARE, BARELY), BARELY, False, False),
+        ((BARE, BARELY), Link(RESULT, FUNCTION, "z", "f"), False, False),
+        # A result of another family takes an open call and no answered one.
+        ((CALLED, GIVEN), Link(RESULT, "custom", "a", "f"), False, False),
+    ],
+)
+def test_a_call_that_its_own_message_answers_is_answered_in_the_first_of_all_too(
+    first, again, call, duplicate
+):
+    tie = pair([Facts(ASSISTANT, first), Facts(ASSISTANT, (again,))]).ties[-1]
+    assert (tie.call is not None, tie.duplicate, tie.foreign) == (call, duplicate, False)
+
+
+def test_a_request_that_its_own_message_answers_is_not_closed_again():
+    asked = Link(REQUEST, "mcp", "r", "f")
+    first = Facts(ASSISTANT, (asked, Link(ANSWER, "mcp", "r")))
+    walked = pair([first, Facts(ASSISTANT, (asked,))])
+    assert [request.answer for request in walked.requests] == [0, -1]
+
+
+def test_a_tie_says_which_end_of_its_message_it_is():
+    ends = (GIVEN, Link(RESULT, FUNCTION, "b", "f"), Link(ANSWER, "mcp", "r"))
+    ends += (Link(CHILD, "mcp", "r"), Link(RESULT, FUNCTION, "none"))
+    asked = Facts(ASSISTANT, (CALLED, Link(REQUEST, "mcp", "r", "f")))
+    walked = pair([asked, Facts(TOOL, ends)])
+    assert [tie.ordinal for tie in walked.ties] == [0, 1, 2, 3, 4]
+    assert [(one.ordinal, one.run) for one in walked.calls + walked.requests] == [(0, 1), (1, 1)]
+    by_alias = pair([Facts(ASSISTANT, (SHELL,)), Facts(TOOL, (BARELY, Link(RESULT, "shell", "b")))])
+    assert [tie.ordinal for tie in by_alias.ties] == [0, 1]
+
+
+def test_a_child_of_a_call_that_was_settled_at_once_is_of_its_group():
+    child = Facts(ASSISTANT, (Link(CHILD, FUNCTION, "a"),))
+    assert names([calls("a"), results("a"), child]) == [0, 0, 0]
+
+
+def test_a_request_about_one_of_two_calls_of_one_id_is_of_their_group():
+    assert names([calls("a", "a"), requests("r", "a", FUNCTION), SPEAKS]) == [0, 0, 2]

@@ -56,3 +56,19 @@ def test_different_ids_that_look_alike_when_cleaned_stay_different():
 def test_a_new_id_does_not_hang_on_ids_that_came_later():
     # A history that grows must not be given other ids for what it held before.
     assert fitting("call:1", PLAIN, {"call:1", "call_1"}) == fitting("call:1", PLAIN, {"call:1"})
+
+
+@pytest.mark.parametrize(
+    ("old", "shape", "names"),
+    [
+        ("a:b", PLAIN, ["a_b_mSgsDvd6", "a_b_NvLCWXCG", "a_b_aFIT1Fj2", "a_b_8KYJRxgd"]),
+        ("a:b", NINE, ["mSgsDvd65", "NvLCWXCGL", "aFIT1Fj2N", "8KYJRxgdY"]),
+        ("a:b", FREE, ["a:b_mSgsDvd6", "a:b_NvLCWXCG", "a:b_aFIT1Fj2", "a:b_8KYJRxgd"]),
+    ],
+)
+def test_what_an_id_becomes_stays_the_same_from_release_to_release(old, shape, names):
+    # Ids that were sent are kept by callers and by the provider's cache.
+    taken = {old}
+    for name in names:
+        assert fitting(old, shape, taken) == name
+        taken.add(name)

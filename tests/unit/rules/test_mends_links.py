@@ -264,3 +264,50 @@ def test_what_only_its_own_tool_could_say_is_not_made_up():
     )
     assert not links.answer(draft, breach)
     assert draft.transcript().natives == [screen]
+
+
+# --- the one call that an orphan can belong to ----------------------------------------------------
+
+
+def chat(*ids, **more):
+    asked = [
+        {"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": asked, **more}
+
+
+def tool(id_, **more):
+    return {"role": "tool", "tool_call_id": id_, "content": f"found {id_}", **more}
+
+
+GO, NEXT = {"role": "user", "content": "q"}, {"role": "user", "content": "next"}
+
+
+@pytest.mark.parametrize(
+    ("history", "adopted"),
+    [
+        ([GO, chat("a", "b", "c"), tool("a"), tool("b"), tool("z"), NEXT], {4: "c"}),
+        ([GO, chat("a", "b", "c"), tool("z"), tool("a"), tool("b"), NEXT], {2: "c"}),
+        ([GO, chat("a", "b", "c"), tool("a"), tool("z"), tool("b")], {3: "c"}),
+        ([chat("a"), tool("z")], {1: "a"}),
+        ([chat("a", "b"), tool("a"), tool("z")], {2: "b"}),
+        # Two orphans, two open calls, another tool, a call of its own further on: no.
+        ([GO, chat("a"), tool("y"), tool("z"), NEXT], {}),
+        ([GO, chat("a", "b", "c"), tool("y"), tool("a"), tool("b"), tool("z"), NEXT], {}),
+        ([GO, chat("a", "b"), tool("z"), NEXT], {}),
+        ([GO, chat("a"), tool("z", name="g"), NEXT], {}),
+        ([GO, chat("a"), tool("z", name="f"), NEXT], {2: "a"}),
+        ([GO, chat("a"), tool("z"), chat("z"), NEXT], {}),
+        # Other orphans, elsewhere, are no reason against it.
+        ([GO, tool("y"), chat("a"), tool("z"), NEXT], {3: "a"}),
+        ([GO, chat("a"), tool("z"), NEXT, tool("y")], {2: "a"}),
+        ([GO, tool("z"), NEXT], {}),
+        ([tool("z"), NEXT], {}),
+    ],
+)
+def test_an_orphan_at_the_one_open_call_gets_its_id_where_there_is_no_choice(history, adopted):
+    mended = ls.repair(history, **PORTABLE)
+    renamed = {
+        one.index: one.after["tool_call_id"] for one in mended.changes if one.kind == "rename"
+    }
+    assert renamed == adopted

@@ -381,3 +381,14 @@ def test_a_screenshot_cannot_be_made_up():
     mended = ls.repair([GO, asked_for, ON], profile=RESPONSES, format=RESPONSES)
     assert mended.messages == [GO, ON]
     assert [change.kind for change in mended.changes] == ["drop"]
+
+
+def test_every_call_that_the_chain_holds_open_is_answered_in_the_order_of_the_calls():
+    opened = [asked(call_id=one) for one in ("a", "b", "c")]
+    record = [GO, asked(call_id="z"), gave("z"), *opened]
+    request = {"input": [ON], "previous_response_id": "resp_1"}
+    mended = ls.repair(request, profile=RESPONSES, format="openai-responses", record=record)
+    *outputs, last = mended.messages["input"]
+    assert [one["call_id"] for one in outputs] == ["a", "b", "c"]
+    assert last == ON
+    assert [one.kind for one in mended.changes] == ["synthesize"] * 3

@@ -11,6 +11,7 @@ import pytest
 
 import lockstitch as ls
 from lockstitch.rules.catalog import RULES
+from lockstitch.rules.checks import anthropic
 from lockstitch.rules.models import known_of
 
 if TYPE_CHECKING:
@@ -391,3 +392,41 @@ def test_a_model_is_known_under_each_of_its_names(model, prefill, bound, system)
 
 def test_a_model_of_no_row_is_not_known():
     assert known_of("anthropic", "claude-verse-9") == {}
+
+
+# --- the size of the request ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_more_messages_than_a_request_takes_are_said_of_the_whole(monkeypatch, most):
+    monkeypatch.setattr(anthropic, "_MESSAGES", most)
+    report = ls.check([ask(), said(text()), ask()], profile="anthropic", format="anthropic")
+    told_of = [(one.index, one.message) for one in report.violations]
+    assert told_of == ([(-1, "there are 3 messages: trim to 2 at most")] if most == 2 else [])
+
+
+@pytest.mark.parametrize("most", [47, 48])
+def test_more_bytes_than_a_request_takes_are_said_of_the_whole(monkeypatch, most):
+    monkeypatch.setattr(anthropic, "_BYTES", most)
+    shown = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "A" * 8},
+    }
+    results = [gave(content="r" * 10), {**gave(content="s" * 10), "tool_use_id": "toolu_2"}]
+    uses = said(use(), {**use(), "id": "toolu_2"})
+    history = [told(text("12345"), text("67890"), shown), uses, told(*results), said(text("12"))]
+    report = ls.check([*history, told(shown)], profile="anthropic", format="anthropic")
+    size = "text and media alone are 48 bytes and a request may have 47: send files by their ids, "
+    told_of = [(one.index, one.message) for one in report.violations if "bytes" in one.message]
+    assert told_of == ([(-1, f"{size}or trim")] if most == 47 else [])
+
+
+def test_what_is_odd_about_a_call_is_found_behind_what_is_no_call_of_a_tool():
+    hosted = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    odd = {"type": "tool_use", "id": "a.b", "name": "f.g", "input": {}}
+    given = {"type": "tool_result", "tool_use_id": "a.b", "content": "r"}
+    history = [ask(), said(text(), hosted, found, odd), told(given)]
+    report = ls.check(history, profile="anthropic", format="anthropic")
+    assert {one.path for one in report.errors} == {"messages[1].content[3]"}
+    assert len(report.errors) == 2

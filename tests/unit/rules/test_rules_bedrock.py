@@ -398,3 +398,15 @@ def test_the_user_has_the_last_word_in_a_window_where_he_has_it_in_the_input():
 def test_the_facts_of_a_model_are_found_by_its_profile_name():
     assert known_of("bedrock", CLAUDE)["video_refused"]
     assert known_of("bedrock", LLAMA)["parts_apart"]
+
+
+def test_the_new_name_of_a_document_is_one_that_no_document_in_a_result_has():
+    held = {"toolUseId": "a", "content": [document("report-2"), {"text": "r"}], "status": "success"}
+    use = {"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}
+    history = [
+        {"role": "user", "content": [document(), {"text": "q"}, document()]},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"toolResult": held}]},
+    ]
+    mended = ls.repair(history, profile="bedrock", format="bedrock")
+    assert mended.messages[0]["content"][2]["document"]["name"] == "report-3"

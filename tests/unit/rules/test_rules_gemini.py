@@ -344,3 +344,41 @@ def test_instructions_stay_in_the_list_where_they_may_not_be_moved():
     mended = ls.repair(history, profile="gemini", format="gemini", allow=())
     assert mended.messages == history
     assert [one.rule for one in mended.remaining] == ["ge-role"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "found"),
+    [
+        ("U0lH", []),
+        # The letters of both alphabets, and no padding.
+        ("-_-_", []),
+        ("+/+/", []),
+        ("AQI", []),
+        ("AQ", []),
+        ("AQI=", []),
+        ("U0l", []),
+        ("U0lH!", ["error"]),
+        ("U", ["error"]),
+        ("AAAA", ["warning"]),
+    ],
+)
+def test_a_signature_is_text_in_base64_that_is_not_blank(signature, found):
+    # What a call of code and a call without a signature say is passed over on the way to it.
+    asked = said(text("so"), call("g"), call("f", thoughtSignature=signature))
+    history = [told(text()), said(text("a")), told(text()), asked, told(gave("g"), gave("f"))]
+    report = ls.check(history, **OPTIONS, model=OLD)
+    severities = [one.severity for one in report.violations if one.rule == "ge-signature-corrupt"]
+    assert severities == found
+
+
+@pytest.mark.parametrize("keys", [("functionCall", "functionResponse")])
+def test_a_response_is_given_the_name_of_its_call_by_an_export(keys):
+    asked, given = keys
+    nameless = {given: {"response": {"result": "r"}}}
+    asking = said({asked: {"name": "f", "args": {}}})
+    exported = ls.export([told(text()), asking, told(nameless)], **OPTIONS)
+    assert exported.messages[2]["parts"][0][given]["name"] == "f"
+    [change] = exported.changes
+    assert (change.kind, change.index, change.path) == ("rename", 2, "messages[2].parts[0]")
+    assert change.message == "the response was given the name of its call, f"
+    assert (change.before, change.after) == (None, "f")

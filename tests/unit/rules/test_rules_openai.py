@@ -457,3 +457,29 @@ def test_what_no_list_of_messages_shows_is_in_the_catalogue_without_a_check():
 def test_azure_has_every_rule_of_chat_completions():
     chat_rules = {name for name, rule in RULES.items() if name[:2] in {"oc", "az"}}
     assert chat_rules <= {name for name, rule in RULES.items() if "azure" in rule.profiles}
+
+
+@pytest.mark.parametrize(("model", "refused"), [("gpt-5", True), ("grok-4.3", False)])
+def test_where_ids_are_taken_as_they_are_nothing_is_sent_twice_or_unsealed(model, refused):
+    items = [
+        {"role": "user", "content": "q"},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "r"},
+    ]
+    options = {"profile": "openai-responses", "format": "openai-responses", "model": model}
+    for around in ({"store": False}, {"previous_response_id": "resp_1"}):
+        assert ls.check({"input": items, **around}, **options).ok is not refused
+
+
+@pytest.mark.parametrize("kind", ["audio/mpeg", "video/mp4", "text/plain"])
+def test_files_of_sound_and_of_moving_pictures_are_refused(kind):
+    file = {"type": "input_file", "filename": "a", "file_data": f"data:{kind};base64,AA;"}
+    history = [{"role": "user", "content": [{"type": "input_text", "text": "q"}, file]}]
+    options = {"profile": "openai-responses", "format": "openai-responses"}
+    plain = kind == "text/plain"
+    assert ls.check({"input": history}, **options).ok is plain
+    # The data of what is no file is not looked at.
+    other = {**file, "type": "input_text", "text": "t"}
+    told = [{"role": "user", "content": [other]}]
+    assert ls.check({"input": told}, **options).ok

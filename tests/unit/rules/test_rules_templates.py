@@ -187,6 +187,16 @@ def test_a_batch_is_split_for_a_template_of_single_calls_and_nothing_is_lost():
         gave("c2", "2"),
         said(),
     ]
+    [change] = exported.changes
+    assert (change.kind, change.rule, change.index) == ("move", "tp-single-tool-call", 5)
+    assert change.path == "messages[5].tool_calls"
+    assert change.message == "the 2 calls of the message were given a message each"
+    assert (change.before, change.after) == (batch[0], calls("c1", content="so"))
+    alone = [user(), calls("c1", "c2", "c3"), gave("c2"), said()]
+    [*_, first, second, two, third, _] = ls.export(
+        alone, model="meta-llama/Llama-3.1-8B-Instruct", **options
+    ).messages
+    assert [first, second, two, third] == [calls("c1"), calls("c2"), gave("c2"), calls("c3")]
     assert ls.export(history, **options).messages == history
     assert ls.export(history, model="gpt-oss-20b", **options).messages == history
 

@@ -430,3 +430,11 @@ def test_a_turn_over_two_messages_gets_its_thinking_back_into_the_last_of_them()
     assert MENDS["thinking_absent"]["restore"](draft, breach)
     blocks = [block for entry in draft.entries[1:-1] for block in entry.native["content"]]
     assert blocks == [thought(1), text("a"), text("b")]
+
+
+@pytest.mark.parametrize("kind", ["compaction", "text"])
+def test_where_the_provider_cut_the_history_itself_its_start_is_not_missed(kind):
+    first = {"type": "compaction", "content": "s"} if kind == "compaction" else text("s")
+    history = [said(first, thought(1), text("a")), ask()]
+    suspected = {rule for rule, *_ in found(history)}
+    assert ("an-thinking-prefix-bound" in suspected) is (kind == "text")
