@@ -220,3 +220,50 @@ def test_with_a_record_thinking_is_bound_to_that():
     draft, left = mended(history, "anthropic", record, "anthropic", known=known)
     assert kinds(draft) == ["drop"]
     assert left == ()
+
+
+@pytest.mark.parametrize(
+    ("profile", "history", "kind"),
+    [
+        (
+            "anthropic",
+            [
+                {"role": "user", "content": "y"},
+                {"role": "assistant", "content": "x"},
+                {"role": "system", "content": "be kind"},
+            ],
+            "demote",
+        ),
+        (
+            "openai-responses",
+            [
+                {"role": "user", "content": "y"},
+                {"type": "compaction_trigger"},
+                {"role": "user", "content": "y"},
+                {"type": "compaction_trigger"},
+            ],
+            "drop",
+        ),
+    ],
+)
+def test_where_nothing_can_be_moved_it_takes_another_kind_and_that_may_be_forbidden(
+    profile, history, kind
+):
+    done = ls.repair(history, profile=profile, format=profile)
+    assert [change.kind for change in done.changes] == [kind]
+    assert done.ok
+    kept = ls.repair(history, profile=profile, format=profile, allow={"move"})
+    assert kept.changes == ()
+    assert kept.messages == history
+
+
+def test_a_marker_that_no_block_before_it_can_have_is_taken_away():
+    thought = {"type": "thinking", "thinking": "hm", "signature": "SIG1"}
+    marked = {**thought, "cache_control": {"type": "ephemeral"}}
+    question = {"role": "user", "content": "q"}
+    answer = {"role": "assistant", "content": [marked, {"type": "text", "text": "c"}]}
+    done = ls.export([question, answer, question], profile="anthropic", format="anthropic")
+    (change,) = done.changes
+    assert (change.kind, change.path) == ("drop", "messages[1].content[0]")
+    assert change.message.startswith("the cache marker was taken away")
+    assert done.messages[1]["content"][0] == thought

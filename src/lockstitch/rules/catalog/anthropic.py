@@ -226,7 +226,7 @@ ANTHROPIC: Final = (
         source="Anthropic documentation, mid-conversation system messages",
         check="system_misplaced",
         formats=("anthropic",),
-        repairs=("move",),
+        repairs=("move", "demote"),
     ),
     Rule(
         id="an-tool-id-pattern",
@@ -443,7 +443,7 @@ ANTHROPIC: Final = (
         check="marker_misplaced",
         formats=("anthropic",),
         target_only=True,
-        repairs=("move",),
+        repairs=("move", "drop"),
     ),
     Rule(
         id="an-compaction-first",

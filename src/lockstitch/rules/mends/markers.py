@@ -14,34 +14,42 @@ from lockstitch.writing import edited, inside, without
 if TYPE_CHECKING:
     from lockstitch.rules.breach import Breach
     from lockstitch.rules.draft import Draft
+    from lockstitch.writing import Fields
 
-__all__ = ["move_marker"]
+__all__ = ["drop_marker", "move_marker"]
 
 
 def move_marker(draft: Draft, breach: Breach) -> bool:
-    """Move a cache marker to the nearest block before it that can have one, else away."""
+    """Move a cache marker to the nearest block before it that can have one."""
     path = breach.finding.path
     fields = draft.fields(breach.entry)
     head, _, number = path[:-1].rpartition("[")
-    marker = inside(fields, f"{path}.cache_control")
-    changed = without(fields, [f"{path}.cache_control"])
     for at in range(int(number) - 1, -1, -1):
         block = mapping(inside(fields, f"{head}[{at}]"))
         if not block.get("cache_control") and _can_have_marker(block):
-            changed = edited(changed, f"{head}[{at}].cache_control", marker)
-            break
+            marker = inside(fields, f"{path}.cache_control")
+            moved = edited(_unmarked(fields, path), f"{head}[{at}].cache_control", marker)
+            message = "the cache marker was moved to a block that can have one"
+            return _rewritten(draft, breach, moved, "move", message)
+    return False
+
+
+def drop_marker(draft: Draft, breach: Breach) -> bool:
+    """Take a cache marker away where no block before it can have one."""
+    fields = _unmarked(draft.fields(breach.entry), breach.finding.path)
+    message = "the cache marker was taken away, since no block before it can have one"
+    return _rewritten(draft, breach, fields, "drop", message)
+
+
+def _unmarked(fields: Fields, path: str) -> Fields:
+    return without(fields, [f"{path}.cache_control"])
+
+
+def _rewritten(draft: Draft, breach: Breach, fields: Fields, kind: str, message: str) -> bool:
     before = breach.entry.native
-    draft.rewrite(breach.entry, changed)
-    message = "the cache marker was moved to a block that can have one"
-    draft.note(
-        "move",
-        breach.rule.id,
-        breach.entry,
-        message,
-        path,
-        before=before,
-        after=breach.entry.native,
-    )
+    draft.rewrite(breach.entry, fields)
+    path, after = breach.finding.path, breach.entry.native
+    draft.note(kind, breach.rule.id, breach.entry, message, path, before=before, after=after)
     return True
 
 

@@ -107,10 +107,7 @@ def lift_system(draft: Draft, breach: Breach) -> bool:
 
 
 def settle_system(draft: Draft, breach: Breach) -> bool:
-    """Move a system message to the nearest place after it where the target takes one.
-
-    Where there is none it becomes a user message.
-    """
+    """Move a system message to the nearest place after it where the target takes one."""
     at = draft.position(breach.entry)
     last = len(draft.entries) - 1
     roles = [draft.facts(entry).role for entry in draft.entries]
@@ -124,7 +121,7 @@ def settle_system(draft: Draft, breach: Breach) -> bool:
                 "move", breach.rule.id, breach.entry, message, "", before=before, after=before
             )
             return True
-    return as_user(draft, breach)
+    return False
 
 
 def as_user(draft: Draft, breach: Breach) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "drop_thought",
+    "drop_trigger",
     "forget_id",
     "leave_out_file",
     "message_first",
@@ -167,19 +168,22 @@ def own_block(draft: Draft, breach: Breach) -> bool:
 
 
 def trigger_last(draft: Draft, breach: Breach) -> bool:
-    """Move the trigger of a compaction to the end; one that stands there already is enough."""
+    """Move the trigger of a compaction to the end, where none stands yet."""
+    if mapping(draft.entries[-1].native).get("type") == "compaction_trigger":
+        return False
     entry = breach.entry
     draft.remove(entry)
-    twin = draft.entries and mapping(draft.entries[-1].native).get("type") == "compaction_trigger"
-    if twin:
-        message = "the trigger was dropped, since one ends the list"
-        draft.note("drop", breach.rule.id, entry, message, "", before=entry.native)
-    else:
-        draft.entries.append(entry)
-        message = "the trigger was moved to the end of the list"
-        draft.note(
-            "move", breach.rule.id, entry, message, "", before=entry.native, after=entry.native
-        )
+    draft.entries.append(entry)
+    message = "the trigger was moved to the end of the list"
+    draft.note("move", breach.rule.id, entry, message, "", before=entry.native, after=entry.native)
+    return True
+
+
+def drop_trigger(draft: Draft, breach: Breach) -> bool:
+    """Drop the trigger of a compaction where another one ends the list."""
+    draft.remove(breach.entry)
+    message = "the trigger was dropped, since one ends the list"
+    draft.note("drop", breach.rule.id, breach.entry, message, "", before=breach.entry.native)
     return True
 
 
