@@ -132,7 +132,7 @@ def _planned(
         if edit.action == "drop":
             gone.update(dict.fromkeys(range(edit.start, edit.stop), reason))
         else:
-            work.label([(edit.start, edit.stop, reason)])
+            work.label(edit.start, edit.stop, reason)
     for row in work.rows:
         if row.origin in asked.pinned and not row.changed:
             row.reason = "pinned"

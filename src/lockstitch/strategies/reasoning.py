@@ -8,12 +8,13 @@ Must not know: limits, other steps. Thinking that is bound to what stands before
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lockstitch.facts import ASSISTANT, USER
 from lockstitch.formats.base import mapping
 from lockstitch.plan import Put
 from lockstitch.transcript import Reasoning
+from lockstitch.writing import writer_for
 
 if TYPE_CHECKING:
     from lockstitch.strategies.asked import Asked
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from lockstitch.transcript import Transcript
 
 __all__ = ["drop_reasoning", "strip_all", "strip_oldest"]
-
-# Items that are known to others by a call id or not at all, so that they can do without their own.
-_KNOWN_OTHERWISE: Final = frozenset({None, "message", "function_call", "custom_tool_call"})
 
 
 def drop_reasoning(work: Working, step: DropReasoning, asked: Asked) -> int:
@@ -54,18 +52,16 @@ def drop_reasoning(work: Working, step: DropReasoning, asked: Asked) -> int:
 
 
 def _led(work: Working, at: int, since: int) -> list[int] | None:
-    """Return the items with an id that reasoning led to; `None` where one cannot do without it.
-
-    By the id of an approval request or of a call that the provider ran, others refer to it.
-    """
+    """Return the items with an id that reasoning led to; `None` where one cannot do without it."""
     found: list[int] = []
+    writer = writer_for(work.source.format.name)
     for item in range(at + 1, since):
         fact = work.source.format.facts(work.rows[item].native)
         if fact.role != ASSISTANT or fact.reasoning:
             break
         fields = mapping(work.rows[item].native)
         if fields.get("id"):
-            if fields.get("type") not in _KNOWN_OTHERWISE:
+            if not writer.nameless(fields):
                 return None
             found.append(item)
     return found

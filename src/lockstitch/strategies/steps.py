@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 import msgspec
 
 __all__ = [
-    "CLIENT_STEPS",
     "AnthropicCompaction",
     "AnthropicEditing",
     "ClearMedia",
@@ -320,18 +319,6 @@ Step = (
     | OpenAITruncation
 )
 """Any step."""
-
-CLIENT_STEPS: Final = (
-    ClearResults,
-    OffloadResults,
-    ClearRepeats,
-    ClearMedia,
-    DropReasoning,
-    Summarize,
-    DropOldest,
-    KeepLast,
-)
-"""The steps that Lockstitch carries out itself, in the order of what they lose."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -178,12 +178,11 @@ class Working:
         self._transcript = None
         return row
 
-    def label(self, reasons: Iterable[tuple[int, int, str]]) -> None:
-        """Give rows that nothing was done to the reasons that a planner kept them for."""
-        for start, stop, reason in reasons:
-            for row in self.rows[start:stop]:
-                if not row.changed:
-                    row.reason = reason
+    def label(self, start: int, stop: int, reason: str) -> None:
+        """Give rows that nothing was done to the reason that a planner kept them for."""
+        for row in self.rows[start:stop]:
+            if not row.changed:
+                row.reason = reason
 
     # --- going back ------------------------------------------------------------------------------
 

@@ -79,6 +79,10 @@ class Writer(ABC):
         """Take away fields that hold nothing any more since parts were taken out of them."""
         return fields
 
+    def nameless(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a message can do without its own id: nothing refers to it by that."""
+        return True
+
     def says_nothing(self, parts: Sequence[Part]) -> bool:
         """Whether a message of these parts has nothing to say: empty, or reasoning alone."""
         return all(

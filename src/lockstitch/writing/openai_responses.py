@@ -20,6 +20,8 @@ __all__ = ["WRITER"]
 
 # A made-up screenshot or search result would mislead the model.
 _UNANSWERABLE = frozenset({"computer", "tool_search", "program"})
+# By the id of an approval request or of a call that the provider ran, others refer to it.
+_KNOWN_OTHERWISE = frozenset({None, "message", "function_call", "custom_tool_call"})
 _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 
 
@@ -95,6 +97,10 @@ class ResponsesWriter(Writer):
     def merges(self, native: Any) -> bool:
         """Whether this is a message; reasoning and what the provider ran are items of their own."""
         return mapping(native).get("type") in (None, "message")
+
+    def nameless(self, fields: Mapping[str, Any]) -> bool:
+        """Whether an item is known to others by a call id, or not at all."""
+        return fields.get("type") in _KNOWN_OTHERWISE
 
     def says_nothing(self, parts: Sequence[Part]) -> bool:
         """Whether an item of these parts has nothing to say."""

@@ -261,13 +261,12 @@ def test_the_system_part_is_nobodys_to_clear():
     assert decision.replaced == [1]
 
 
-@pytest.mark.parametrize("format", sorted(SHAPES))
+@pytest.mark.parametrize("format", sorted(SHAPES.keys() - WRITERS.keys()))
 def test_a_format_that_is_only_read_is_cut_and_not_changed(agent, format):
     history = render([User(), Calls((Call("a"),)), Result("a", "x" * 900), Say(), User()], format)
     decision = cleared(history, ClearResults(keep_groups=0), format=format, limit=10)
-    if format not in WRITERS:
-        assert decision.steps[0].why_not == f"histories in the format {format} are only read"
-        assert not decision.replaced
+    assert decision.steps[0].why_not == f"histories in the format {format} are only read"
+    assert not decision.replaced
 
 
 # --- offloading -----------------------------------------------------------------------------------
