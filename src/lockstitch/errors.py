@@ -10,6 +10,11 @@
     ├── SummaryFailed         no summary that can be used came back      .attempts
     ├── PlanMismatch          a plan made for other messages
     ├── ConversationServiceError  what was handed over is no strategy
+    ├── StoreError            a store did not do what it was asked       .retryable
+    │   ├── Conflict          the session is not what it was taken for   .expected .found
+    │   ├── CorruptRow        what is stored cannot be read              .seq
+    │   ├── SchemaTooNew      a newer version of Lockstitch wrote it     .found .known
+    │   └── StoreUnavailable  no answer within the time                  .attempts
     └── MissingExtra          an optional package is not installed       .extra
 
 Wrong arguments stay `TypeError` and `ValueError`: they are mistakes in the caller's code, not
@@ -32,13 +37,18 @@ if TYPE_CHECKING:
 __all__ = [
     "AmbiguousFormat",
     "CannotFit",
+    "Conflict",
     "ConversationServiceError",
+    "CorruptRow",
     "FormatError",
     "InvalidHistory",
     "LockstitchError",
     "MissingExtra",
     "PinLost",
     "PlanMismatch",
+    "SchemaTooNew",
+    "StoreError",
+    "StoreUnavailable",
     "SummaryFailed",
     "UnknownFormat",
 ]
@@ -187,6 +197,88 @@ class ConversationServiceError(LockstitchError):
 
 class PlanMismatch(LockstitchError):
     """A plan was applied to messages other than those it was made for."""
+
+
+class StoreError(LockstitchError):
+    """A store did not do what it was asked; nothing is half written.
+
+    Args:
+        message: what happened, and what to do.
+        retryable: whether the same may well work a little later.
+
+    >>> StoreError("the disk is full").retryable
+    False
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        self.retryable = retryable
+        super().__init__(message)
+
+
+class Conflict(StoreError):
+    """The session is not what it was taken for: somebody else has written to it.
+
+    Args:
+        message: what was refused.
+        expected: the number of the newest row that was expected.
+        found: the number of the newest row that there is; `None` where the session is gone.
+    """
+
+    def __init__(self, message: str, *, expected: int | None, found: int | None) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(message, retryable=True)
+
+
+class CorruptRow(StoreError):
+    """What is stored cannot be read; everything beside it can.
+
+    Args:
+        why: what is wrong with it.
+        seq: the number of the row; 0 for what is no row.
+
+    >>> str(CorruptRow("the checksum differs", seq=7))
+    'row 7 is damaged: the checksum differs'
+    """
+
+    def __init__(self, why: str, *, seq: int = 0) -> None:
+        self.seq = seq
+        self.why = why
+        super().__init__(f"row {seq} is damaged: {why}" if seq else why)
+
+
+class SchemaTooNew(StoreError):
+    """What is stored was written by a newer version of Lockstitch.
+
+    Args:
+        found: the version of the schema that is there.
+        known: the newest that this version knows.
+        where: what it is the version of.
+
+    >>> str(SchemaTooNew(found=9, known=1, where="chat.db"))
+    'chat.db has schema 9, this version of lockstitch knows 1: upgrade lockstitch'
+    """
+
+    def __init__(self, *, found: int, known: int, where: str) -> None:
+        self.found = found
+        self.known = known
+        super().__init__(
+            f"{where} has schema {found}, this version of lockstitch knows {known}: "
+            "upgrade lockstitch"
+        )
+
+
+class StoreUnavailable(StoreError):
+    """No answer came within the time; what was asked for has not been half done.
+
+    Args:
+        message: what was tried.
+        attempts: how often.
+    """
+
+    def __init__(self, message: str, *, attempts: int = 1) -> None:
+        self.attempts = attempts
+        super().__init__(message, retryable=True)
 
 
 class MissingExtra(LockstitchError):
