@@ -9,12 +9,13 @@ Must not know: any backend.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.errors import Conflict, FormatError
+from lockstitch.errors import CannotFit, Conflict, FormatError
 from lockstitch.facts import RESULT
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY
@@ -34,7 +35,7 @@ from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.stepping import cut_by_steps
-from lockstitch.stores.values import Receipt
+from lockstitch.stores.values import Receipt, SessionEvent
 
 if TYPE_CHECKING:
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
@@ -126,13 +127,12 @@ class Appending(Conversation):
         """Make the commit of a batch, with the cut that it calls for as far as that is known."""
         change: Change | None = None
         cut: Cut | None = None
-        if view is not None and terms.bounded and terms.by_facts:
+        note = b""
+        if view is not None and terms.bounded:
             grown = msgspec.structs.replace(view, entries=[*view.entries])
             grown.grow(view.version, view.version.seq + 1, metas)
-            try:
-                cut = cut_by_facts(grown, terms)
-            except NeedsPayloads:
-                cut = None
+            note = self._note_of_late(grown, view.version.seq + 1, metas, terms)
+            cut = _planned(grown, terms)
             if cut is not None:
                 change = self.change_to(view, cut.entries, "cut", new=len(rows), cut=cut)
         format = next((meta.format for meta in metas if meta.format), "")
@@ -143,9 +143,19 @@ class Appending(Conversation):
             idempotency=key,
             exclusive=self.mode == "exclusive",
             change=change,
+            note=note,
             look=terms.bounded,
         )
         return sent, cut
+
+    def _note_of_late(self, grown: View, first: int, metas: list[Meta], terms: Terms) -> bytes:
+        """Write down that results came whose call is not in the view any more."""
+        late = self._late(grown, first, metas, terms)
+        if not late:
+            return b""
+        ids = [link.id or "" for seq in late for link in metas[seq - first].facts.ends]
+        told = f"results of calls that are not in the view: {', '.join(ids)}"
+        return SessionEvent(kind="late", at=time.time(), seq=first - 1, note=told).written()
 
     # --- after -----------------------------------------------------------------------------------
 
@@ -228,7 +238,10 @@ class Appending(Conversation):
         Where other writers keep it from landing it is left to the next append.
         """
         for attempt in range(_CUTS):
-            cut = yield from self._decided(view, terms)
+            try:
+                cut = yield from self._decided(view, terms)
+            except CannotFit:
+                break
             if cut is None:
                 break
             change = self.change_to(view, cut.entries, "cut", cut=cut)
@@ -267,6 +280,17 @@ class Appending(Conversation):
                 view, natives, terms, summarizer=self._summarizer, blobs=self._blobs
             )
         )
+
+
+def _planned(grown: View, terms: Terms) -> Cut | None:
+    """Decide what a batch calls for, as far as that can be known without payloads."""
+    if not terms.by_facts:
+        return None
+    try:
+        return cut_by_facts(grown, terms)
+    except (NeedsPayloads, CannotFit):
+        # The rows land in any case; what does not fit is raised to who asks for the window.
+        return None
 
 
 def counted(view: View, terms: Terms) -> list[Any]:
