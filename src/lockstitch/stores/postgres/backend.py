@@ -85,19 +85,17 @@ class PostgresBackend:
         expected, new = change.expected, change.change
         values = {
             "name": name_of(change.key),
-            "tenant": tenant_name(change.key.tenant),
             "id": escaped(change.key.id),
-            "mark": escaped(change.mark),
-            "epoch": None if expected is None else escaped(expected.epoch),
+            "mark": _plain(change.mark),
+            "epoch": None if expected is None else _plain(expected.epoch),
             "revision": None if expected is None else str(expected.revision),
             "seq": None if expected is None else str(expected.seq),
             "metas": bytea_array([row.meta for row in change.rows]),
             "payloads": bytea_array([row.payload for row in change.rows]),
-            "count": str(len(change.rows)),
             "size": str(sum([len(row.payload) for row in change.rows])),
             "look": change.look,
             "exclusive": change.exclusive,
-            "born": escaped(change.epoch),
+            "born": _plain(change.epoch),
             "after": str(change.after),
             "initial": change.initial,
             "note": change.note or None,
@@ -109,7 +107,7 @@ class PostgresBackend:
             and change.ttl is None
         ):
             reply = yield Statement("append", self._sql["append"], values)
-            return replies.committed(reply[0])
+            return replies.committed(reply[0][0], change)
         values |= {
             "key": None if change.idempotency is None else _hashed(change.idempotency),
             "settings": change.settings,
@@ -131,7 +129,7 @@ class PostgresBackend:
                 "purge": bigint_array(new.purge) if new.purge else None,
             }
         reply = yield Statement("commit", self._sql["commit"], values)
-        return replies.committed(reply[0])
+        return replies.committed(reply[0][0], change)
 
     def view(
         self, key: Key, known: Version | None = None, *, payloads: bool = True
@@ -188,7 +186,8 @@ class PostgresBackend:
     def touch(self, key: Key, ttl: float | None = None) -> Effect[bool]:
         """Let a session's time begin anew, or give it another (0: no end), if it is there."""
         reply = yield self._statement("touch", name=name_of(key), ttl=_seconds(ttl))
-        return bool(reply)
+        there: bool = reply[0][0]
+        return there
 
     def sweep(self) -> Effect[int]:
         """Remove what has expired, some hundred sessions a statement; say how many there were."""
@@ -199,6 +198,11 @@ class PostgresBackend:
             swept += found
             if found < _SWEPT_AT_ONCE:
                 return swept
+
+
+def _plain(text: str) -> str:
+    """Escape what is made by us and hardly ever needs it."""
+    return text if text.isascii() and text.isalnum() else escaped(text)
 
 
 def _hashed(key: str) -> bytes:

@@ -3,18 +3,16 @@
 
 -- name: append
 -- Commits what most commits are: rows, perhaps a note.
-SELECT * FROM {commit}(
-    %(name)s, %(tenant)s, %(id)s, %(mark)s, %(epoch)s, %(revision)s, %(seq)s,
-    %(metas)s, %(payloads)s, %(count)s, %(size)s, %(look)s, %(exclusive)s,
-    %(born)s, %(after)s, %(initial)s, %(note)s
+SELECT {append}(
+    %(name)s, %(id)s, %(mark)s, %(epoch)s, %(revision)s, %(seq)s, %(metas)s, %(payloads)s, %(size)s,
+    %(look)s, %(exclusive)s, %(born)s, %(after)s, %(initial)s, %(note)s
 )
 
 -- name: commit
--- Commits whatever there is.
-SELECT * FROM {commit}(
-    %(name)s, %(tenant)s, %(id)s, %(mark)s, %(epoch)s, %(revision)s, %(seq)s,
-    %(metas)s, %(payloads)s, %(count)s, %(size)s, %(look)s, %(exclusive)s,
-    %(born)s, %(after)s, %(initial)s, %(note)s,
+-- Commits whatever there is; replies as `append` does.
+SELECT {commit}(
+    %(name)s, %(id)s, %(mark)s, %(epoch)s, %(revision)s, %(seq)s, %(metas)s, %(payloads)s, %(size)s,
+    %(look)s, %(exclusive)s, %(born)s, %(after)s, %(initial)s, %(note)s,
     %(key)s, %(settings)s, %(ttl)s,
     %(head)s, %(ranges)s, %(through)s, %(strict)s, %(event)s, %(purge)s
 )
@@ -25,9 +23,9 @@ WITH s AS MATERIALIZED (
     SELECT id, epoch, revision, seq, settings, head, ranges, through, expires,
         coalesce(epoch = %(epoch)s AND revision = %(revision)s, false) AS same
     FROM {sessions}
-    WHERE name = %(name)s AND (expires IS NULL OR expires > clock_timestamp())
+    WHERE name = %(name)s AND expires > clock_timestamp()
 )
-SELECT 0 AS place, seq, epoch AS mark, date_part('epoch', expires) AS at, settings AS meta,
+SELECT 0 AS place, seq, epoch AS mark, date_part('epoch', nullif(expires, 'infinity')) AS at, settings AS meta,
     CASE WHEN NOT same THEN head END AS payload, revision, through
 FROM s
 UNION ALL
@@ -48,7 +46,7 @@ SELECT r.seq, r.mark, date_part('epoch', r.at), r.meta, CASE WHEN %(payloads)s T
 FROM {rows} AS r
 WHERE r.session = (
         SELECT id FROM {sessions}
-        WHERE name = %(name)s AND (expires IS NULL OR expires > clock_timestamp())
+        WHERE name = %(name)s AND expires > clock_timestamp()
     )
     AND r.seq BETWEEN %(first)s AND %(last)s
 ORDER BY r.seq
@@ -59,7 +57,7 @@ SELECT e.body
 FROM {events} AS e
 WHERE e.session = (
         SELECT id FROM {sessions}
-        WHERE name = %(name)s AND (expires IS NULL OR expires > clock_timestamp())
+        WHERE name = %(name)s AND expires > clock_timestamp()
     )
     AND e.number > %(after)s
 ORDER BY e.number
@@ -68,16 +66,16 @@ LIMIT %(limit)s
 -- name: sessions
 -- Lists sessions of a tenant. What the index holds of an id is compared before the id itself; no
 -- escaped text has a letter that comes behind `~`.
-SELECT id_text, epoch, revision, seq, date_part('epoch', created), date_part('epoch', updated),
-    date_part('epoch', expires), size
-FROM {sessions}
-WHERE tenant = %(tenant)s
-    AND left(id_text, 400) >= left(%(start)s, 400)
-    AND left(id_text, 400) < left(%(prefix)s, 400) || '~'
-    AND starts_with(id_text, %(prefix)s)
-    AND (%(after)s::text IS NULL OR id_text > %(after)s::text)
-    AND (expires IS NULL OR expires > clock_timestamp())
-ORDER BY left(id_text, 400), id_text
+SELECT i.id, s.epoch, s.revision, s.seq, date_part('epoch', s.created),
+    date_part('epoch', s.updated), date_part('epoch', nullif(s.expires, 'infinity')), s.size
+FROM {ids} AS i JOIN {sessions} AS s ON s.name = i.name
+WHERE i.tenant = %(tenant)s
+    AND left(i.id, 400) >= left(%(start)s, 400)
+    AND left(i.id, 400) < left(%(prefix)s, 400) || '~'
+    AND starts_with(i.id, %(prefix)s)
+    AND (%(after)s::text IS NULL OR i.id > %(after)s::text)
+    AND s.expires > clock_timestamp()
+ORDER BY left(i.id, 400), i.id
 LIMIT %(limit)s
 
 -- name: delete
@@ -85,16 +83,8 @@ LIMIT %(limit)s
 SELECT {delete}(%(name)s)
 
 -- name: touch
--- Lets the time of a session begin anew; replies with a row where there is such a session.
-UPDATE {sessions} AS t
-SET updated = clock_timestamp(),
-    ttl = coalesce(%(ttl)s, t.ttl),
-    expires = CASE WHEN coalesce(%(ttl)s, t.ttl) > 0
-        THEN clock_timestamp() + make_interval(secs => coalesce(%(ttl)s, t.ttl)) END,
-    hour = CASE WHEN coalesce(%(ttl)s, t.ttl) > 0 THEN
-        floor((date_part('epoch', clock_timestamp()) + coalesce(%(ttl)s, t.ttl)) / 3600) END
-WHERE t.name = %(name)s AND (t.expires IS NULL OR t.expires > clock_timestamp())
-RETURNING true
+-- Lets the time of a session begin anew, and says whether there is one.
+SELECT {touch}(%(name)s, %(ttl)s)
 
 -- name: sweep
 -- Removes so many sessions that have expired, and says how many.
