@@ -58,6 +58,16 @@ CREATE TABLE {rows} (
     PRIMARY KEY (session, seq)
 );
 
+-- Halves what is large in a fourth of the time that PostgreSQL's own method takes, where it is built
+-- in. Payloads that are sealed are let alone by both after their first kilobyte.
+DO $lz4$
+BEGIN
+    ALTER TABLE {rows} ALTER COLUMN payload SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported THEN
+    NULL;
+END
+$lz4$;
+
 CREATE TABLE {keys} (
     session bigint NOT NULL,
     key bytea NOT NULL,
