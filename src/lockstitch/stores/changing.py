@@ -290,7 +290,7 @@ class Changing(Appending, Reading):
             "overflow": on_overflow,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        self._given.update(given)
+        self.give(**given)
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
@@ -314,8 +314,7 @@ class Changing(Appending, Reading):
 
     def delete(self) -> Effect[bool]:
         """Remove the session with its record; say whether there was one. It cannot be undone."""
-        self.take_view()
-        self._stored, self._met, self._looked = None, None, False
+        self.forget()
         there: bool = yield from self.patiently(lambda: self.backend.delete(self.key))
         return there
 

@@ -152,7 +152,7 @@ class Transferring(Changing):
                     f"not a line of an export: {error}", where=f"line {number}"
                 ) from None
         count = yield from taking.finish("from an export")
-        self._stored = None
+        self.forget()
         return count
 
     def verify(self) -> Effect[list[Finding]]:
