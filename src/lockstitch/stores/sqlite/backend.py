@@ -11,10 +11,10 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lockstitch.stores.names import escaped, tenant_name
 from lockstitch.stores.sqlite.committing import commit, remove
 from lockstitch.stores.sqlite.reading import (
     find,
+    named,
     read_events,
     read_rows,
     read_sessions,
@@ -154,9 +154,11 @@ class SqliteBackend:
         return _step(partial(self._touch, key, ttl))
 
     def _touch(self, key: Key, ttl: float | None, connection: sqlite3.Connection) -> bool:
-        name = {"tenant": tenant_name(key.tenant), "id": escaped(key.id)}
+        tenant, id = named(key)
         with Writes(connection) as cursor:
-            cursor.execute(self._sql.touch, {**name, "ttl": ttl, "now": self.clock()})
+            cursor.execute(
+                self._sql.touch, {"tenant": tenant, "id": id, "ttl": ttl, "now": self.clock()}
+            )
             return cursor.rowcount > 0
 
     def sweep(self) -> Effect[int]:

@@ -8,18 +8,25 @@ Must not know: who else reads or writes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import msgspec
 
 from lockstitch.stores.base import LOOK_BACK, Change, Commit, Committed, Reading, Version
-from lockstitch.stores.names import escaped, tenant_name
-from lockstitch.stores.sqlite.reading import Session, find, pairs, view_of
+from lockstitch.stores.names import escaped
+from lockstitch.stores.sqlite.reading import Session, find, named, pairs, seen_of
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from lockstitch.stores.base import Stored
     from lockstitch.stores.sqlite.statements import Statements
 
 __all__ = ["commit", "remove"]
+
+_Seen: TypeAlias = "tuple[bytes | None, int, list[Stored]]"
+
+_RANGES: Final = msgspec.json.Encoder()
 
 
 def commit(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) -> Committed:
@@ -43,11 +50,11 @@ def commit(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) 
     else:
         before = _earlier(cursor, sql, session, change)
         if before is not None:
-            first, count = before
             seen = _look(cursor, sql, session, change)
-            return Committed(outcome="replayed", now=seen, first=first, count=count)
+            return _reply("replayed", session, seen, *before)
         if change.exclusive and change.expected != session.version:
-            return Committed(outcome="conflict", now=_look(cursor, sql, session, change))
+            return _reply("conflict", session, _look(cursor, sql, session, change))
+    # Before anything is written: neither the caller's own rows nor its head are news to it.
     seen = _look(cursor, sql, session, change)
     first = session.seq + 1
     head = change.change
@@ -55,6 +62,53 @@ def commit(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) 
     _append(cursor, sql, session, change, now)
     if taken and head is not None:
         _take(cursor, sql, session, head)
+    _renew(cursor, sql, session, change, now)
+    return _reply("stored", session, seen, first, len(change.rows), changed=taken)
+
+
+def _look(cursor: sqlite3.Cursor, sql: Statements, session: Session, change: Commit) -> _Seen:
+    """Return what the caller has not seen of the rows that are there."""
+    if not change.look:
+        return None, 0, []
+    head, rows = seen_of(cursor, sql, session, change.expected, payloads=False)
+    return head, session.through, rows
+
+
+def _reply(
+    outcome: Literal["stored", "replayed", "conflict"],
+    session: Session,
+    seen: _Seen,
+    first: int = 0,
+    count: int = 0,
+    *,
+    changed: bool = False,
+) -> Committed:
+    head, through, rows = seen
+    return Committed(
+        outcome=outcome,
+        now=Reading(
+            version=session.version,
+            settings=session.settings,
+            head=head,
+            through=through,
+            rows=tuple(rows),
+            expires=session.expires,
+        ),
+        first=first,
+        count=count,
+        changed=changed,
+    )
+
+
+def _renew(
+    cursor: sqlite3.Cursor, sql: Statements, session: Session, change: Commit, now: float
+) -> None:
+    """Write the row of the session anew."""
+    same = (session.revision, session.seq, session.through, session.events, session.size, now)
+    if change.ttl is None and change.settings is None and session.expires is None:
+        # Most commits; the index of what expires has no part in them.
+        cursor.execute(sql.advance, (*same, session.session))
+        return
     if change.settings is not None:
         session.settings = change.settings
     if change.ttl is not None:
@@ -62,29 +116,7 @@ def commit(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) 
     session.expires = now + session.ttl if session.ttl else None
     cursor.execute(
         sql.renew,
-        (
-            session.revision,
-            session.seq,
-            session.through,
-            session.events,
-            session.size,
-            session.ttl,
-            now,
-            session.expires,
-            session.settings,
-            session.session,
-        ),
-    )
-    after = Reading(
-        version=session.version,
-        settings=session.settings,
-        head=seen.head,
-        through=seen.through,
-        rows=seen.rows,
-        expires=session.expires,
-    )
-    return Committed(
-        outcome="stored", now=after, first=first, count=len(change.rows), changed=taken
+        (*same, session.ttl, session.expires, session.settings, session.session),
     )
 
 
@@ -101,18 +133,12 @@ def remove(cursor: sqlite3.Cursor, sql: Statements, session: int) -> None:
 
 
 def _made(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) -> Session:
-    tenant, id = tenant_name(change.key.tenant), escaped(change.key.id)
     epoch, after = escaped(change.epoch), change.after
-    cursor.execute(sql.make, (tenant, id, epoch, after, after, after, now, now, change.initial))
+    cursor.execute(
+        sql.make, (*named(change.key), epoch, after, after, after, now, now, change.initial)
+    )
     made = cursor.lastrowid or 0
     return Session(made, epoch, 0, after, after, after, 0, 0, 0.0, None, change.initial)
-
-
-def _look(cursor: sqlite3.Cursor, sql: Statements, session: Session, change: Commit) -> Reading:
-    """Return what the caller has not seen of the rows that are there."""
-    if change.look:
-        return view_of(cursor, sql, session, change.expected, payloads=False)
-    return Reading(version=session.version, settings=session.settings, expires=session.expires)
 
 
 def _earlier(
@@ -127,7 +153,7 @@ def _earlier(
             return used
     expected = change.expected
     start = session.seq - LOOK_BACK
-    if expected is not None and expected.epoch == session.version.epoch:
+    if expected is not None and expected.epoch == session.epoch:
         start = expected.seq
     if start >= session.seq:
         return None  # nobody has written since, not even this commit
@@ -143,15 +169,12 @@ def _append(
     first = session.seq + 1
     if change.rows:
         number, mark = session.session, escaped(change.mark)
-        cursor.executemany(
-            sql.append,
-            [
-                (number, seq, mark, now, row.meta, row.payload)
-                for seq, row in enumerate(change.rows, first)
-            ],
-        )
-        session.seq += len(change.rows)
-        session.size += sum([len(row.payload) for row in change.rows])
+        rows = []
+        for seq, row in enumerate(change.rows, first):
+            rows.append((number, seq, mark, now, row.meta, row.payload))
+            session.size += len(row.payload)
+        cursor.executemany(sql.append, rows)
+        session.seq += len(rows)
     if change.idempotency is not None:
         cursor.execute(
             sql.set_key,
@@ -168,15 +191,18 @@ def _remember(cursor: sqlite3.Cursor, sql: Statements, session: Session, event: 
 
 def _holds(head: Change, expected: Version | None, session: Session) -> bool:
     """Whether a new head still holds; no rows have been appended yet."""
-    version = session.version
-    if expected is None or (expected.epoch, expected.revision) != (version.epoch, version.revision):
-        return False
-    return not head.strict or expected.seq == version.seq
+    return (
+        expected is not None
+        and session.at(expected)
+        and (not head.strict or expected.seq == session.seq)
+    )
 
 
 def _take(cursor: sqlite3.Cursor, sql: Statements, session: Session, head: Change) -> None:
-    ranges = ",".join(map(str, head.ranges))
-    cursor.execute(sql.set_head, (session.session, ranges, head.head))
+    cursor.execute(
+        sql.set_head if session.revision else sql.make_head,
+        (_RANGES.encode(head.ranges), head.head, session.session),
+    )
     session.revision += 1
     session.through = head.through
     if head.event:

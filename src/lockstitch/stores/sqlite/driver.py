@@ -93,7 +93,8 @@ class SqliteDriver:
             CorruptRow: the database is damaged.
             StoreError: anything else that SQLite refused, with what to do about it.
         """
-        if not self._lock.acquire(timeout=self._timeout):
+        # Asking without a timeout first is quicker, and most often there is nobody else.
+        if not self._lock.acquire(blocking=False) and not self._lock.acquire(timeout=self._timeout):
             raise StoreUnavailable(
                 f"{self._where}: other threads used the connection for all of the timeout: try "
                 "again, or open another store for them"

@@ -14,10 +14,16 @@ INSERT INTO {prefix}sessions (
     created, updated, expires, settings
 ) VALUES (?, ?, ?, 0, ?, ?, ?, 0, 0, 0, ?, ?, NULL, ?)
 
--- name: renew
--- Writes all that a commit may have changed of a session.
+-- name: advance
+-- Writes what every commit changes of a session.
 UPDATE {prefix}sessions SET
-    revision = ?, seq = ?, through = ?, events = ?, size = ?, ttl = ?, updated = ?, expires = ?,
+    revision = ?, seq = ?, through = ?, events = ?, size = ?, updated = ?
+WHERE session = ?
+
+-- name: renew
+-- Writes all that a commit may change of a session.
+UPDATE {prefix}sessions SET
+    revision = ?, seq = ?, through = ?, events = ?, size = ?, updated = ?, ttl = ?, expires = ?,
     settings = ?
 WHERE session = ?
 
@@ -42,9 +48,13 @@ ORDER BY id LIMIT ?
 -- Reads the head of a session.
 SELECT ranges, head FROM {prefix}heads WHERE session = ?
 
+-- name: make_head
+-- Writes the first head of a session.
+INSERT INTO {prefix}heads (ranges, head, session) VALUES (?, ?, ?)
+
 -- name: set_head
--- Writes the head of a session, in place of the one before.
-REPLACE INTO {prefix}heads (session, ranges, head) VALUES (?, ?, ?)
+-- Writes the head of a session in place of the one before.
+UPDATE {prefix}heads SET ranges = ?, head = ? WHERE session = ?
 
 -- --- the record ---
 

@@ -8,6 +8,7 @@ Must not know: who else reads or writes.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 __all__ = [
     "Session",
     "find",
+    "named",
     "pairs",
     "read_events",
     "read_rows",
     "read_sessions",
     "read_view",
-    "view_of",
+    "seen_of",
 ]
 
 _MOST: Final = 2**63 - 1
+_RANGES: Final = msgspec.json.Decoder(tuple[int, ...])
 
 # Escaped ids hold neither, and every character in them is between the two.
 _FIRST: Final = "\x01"
@@ -57,7 +60,15 @@ class Session(msgspec.Struct):
     @property
     def version(self) -> Version:
         """What it is now."""
-        return Version(_plain(self.epoch), self.revision, self.seq)
+        return Version(self.epoch, self.revision, self.seq)
+
+    def at(self, version: Version | None) -> bool:
+        """Whether its head is the one that somebody saw."""
+        return (
+            version is not None
+            and version.revision == self.revision
+            and version.epoch == self.epoch
+        )
 
     def over(self, now: float) -> bool:
         """Whether its time is over."""
@@ -74,10 +85,20 @@ def _held(number: int) -> int:
     return max(min(number, _MOST), -_MOST)
 
 
+@lru_cache(maxsize=1_024)
+def named(key: Key) -> tuple[str, str]:
+    """Return the tenant and the id of a session as they are stored."""
+    return tenant_name(key.tenant), escaped(key.id)
+
+
 def find(cursor: sqlite3.Cursor, sql: Statements, key: Key) -> Session | None:
     """Return a session, expired or not."""
-    row = cursor.execute(sql.find, (tenant_name(key.tenant), escaped(key.id))).fetchone()
-    return None if row is None else Session(*row)
+    row = cursor.execute(sql.find, named(key)).fetchone()
+    if row is None:
+        return None
+    session = Session(*row)
+    session.epoch = _plain(session.epoch)
+    return session
 
 
 def pairs(ranges: tuple[int, ...]) -> Iterable[tuple[int, int]]:
@@ -89,10 +110,10 @@ def pairs(ranges: tuple[int, ...]) -> Iterable[tuple[int, int]]:
     return zip(ranges[::2], ranges[1::2], strict=True)
 
 
-def _joined(ranges: str) -> list[tuple[int, int]]:
+def _joined(ranges: bytes) -> list[tuple[int, int]]:
     """Return the pairs of stored ranges; those that go on where another ends are one."""
     joined: list[tuple[int, int]] = []
-    for first, last in pairs(tuple(map(int, ranges.split(",")))) if ranges else ():
+    for first, last in pairs(_RANGES.decode(ranges)):
         if last < first:
             continue
         if joined and first == joined[-1][1] + 1:
@@ -112,19 +133,18 @@ def read_rows(
     return [Stored(seq, meta, payload, _plain(mark), at) for seq, meta, payload, mark, at in found]
 
 
-def view_of(
+def seen_of(
     cursor: sqlite3.Cursor,
     sql: Statements,
     session: Session,
     known: Version | None,
     *,
     payloads: bool,
-) -> Reading:
-    """Return the view of a session, or what it has grown by since a known version."""
-    version = session.version
+) -> tuple[bytes | None, list[Stored]]:
+    """Return the head and the rows that somebody has not seen; `None` for a head that they have."""
     head: bytes | None = None
     rows: list[Stored] = []
-    if known is not None and (known.epoch, known.revision) == (version.epoch, version.revision):
+    if known is not None and session.at(known):
         behind = known.seq
     else:
         head, behind = b"", session.through
@@ -134,14 +154,7 @@ def view_of(
                 rows += read_rows(cursor, sql, session.session, *pair, payloads=payloads)
     if behind < session.seq:
         rows += read_rows(cursor, sql, session.session, behind + 1, session.seq, payloads=payloads)
-    return Reading(
-        version=version,
-        settings=session.settings,
-        head=head,
-        through=session.through,
-        rows=tuple(rows),
-        expires=session.expires,
-    )
+    return head, rows
 
 
 def read_view(
@@ -157,7 +170,15 @@ def read_view(
     session = find(cursor, sql, key)
     if session is None or session.over(now):
         return Reading(version=None)
-    return view_of(cursor, sql, session, known, payloads=payloads)
+    head, rows = seen_of(cursor, sql, session, known, payloads=payloads)
+    return Reading(
+        version=session.version,
+        settings=session.settings,
+        head=head,
+        through=session.through,
+        rows=tuple(rows),
+        expires=session.expires,
+    )
 
 
 def read_events(

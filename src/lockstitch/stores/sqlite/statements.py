@@ -26,6 +26,7 @@ _COMMENT: Final = re.compile(r"\s*--.*")
 class Statements(msgspec.Struct, frozen=True):
     """The statements of `queries.sql`, by their names."""
 
+    advance: str
     append: str
     bare_rows: str
     delete_events: str
@@ -41,6 +42,7 @@ class Statements(msgspec.Struct, frozen=True):
     head: str
     key: str
     make: str
+    make_head: str
     make_schema: str
     marked: str
     purge: str

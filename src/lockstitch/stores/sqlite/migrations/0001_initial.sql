@@ -27,7 +27,7 @@ CREATE INDEX {prefix}expiring ON {prefix}sessions (expires) WHERE expires IS NOT
 -- row of the session anew, and a head may be large.
 CREATE TABLE {prefix}heads (
     session INTEGER PRIMARY KEY,
-    ranges TEXT NOT NULL,            -- first,last,first,last
+    ranges BLOB NOT NULL,            -- [first,last,first,last,...], as JSON
     head BLOB NOT NULL
 );
 
