@@ -138,7 +138,7 @@ def _made(cursor: sqlite3.Cursor, sql: Statements, change: Commit, now: float) -
         sql.make, (*named(change.key), epoch, after, after, after, now, now, change.initial)
     )
     made = cursor.lastrowid or 0
-    return Session(made, epoch, 0, after, after, after, 0, 0, 0.0, None, change.initial)
+    return Session(made, change.epoch, 0, after, after, after, 0, 0, 0.0, None, change.initial)
 
 
 def _earlier(
