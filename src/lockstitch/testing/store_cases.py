@@ -14,7 +14,6 @@ import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +25,7 @@ from lockstitch.stores.store import Store
 from lockstitch.testing.trials import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from lockstitch.stores.running import Driver
     from lockstitch.stores.store import Session
