@@ -23,7 +23,6 @@ from lockstitch.stores.sqlite.schema import migrate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lockstitch.stores.base import Backend
 
 __all__ = ["SqliteDriver"]
 
@@ -66,7 +65,7 @@ class SqliteDriver:
             raise ValueError(f"timeout is a number of seconds, 0 or more; got {timeout!r}")
         if synchronous not in SYNCHRONOUS:
             raise ValueError(f'synchronous is "NORMAL" or "FULL", got {synchronous!r:.40}')
-        self.backend: Backend = SqliteBackend(prefix, clock=clock)
+        self.backend = SqliteBackend(prefix, clock=clock)
         self._prefix = prefix
         self._timeout = timeout
         self._synchronous: Synchronous = synchronous
