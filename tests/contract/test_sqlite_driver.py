@@ -478,6 +478,63 @@ def test_what_an_interrupted_rollback_left_open_is_rolled_back_by_the_next_step(
     assert marks(driver) == ["a", "b"]
 
 
+@pytest.mark.parametrize("place", ["file", "lent"])
+def test_an_interrupt_where_a_transaction_begins_leaves_nobody_waiting(path: Path, place: str):
+    lent = sqlite3.connect(path)
+    driver = SqliteDriver(path if place == "file" else lent)
+    send(driver, "a")
+
+    def interrupted(connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        driver.perform(interrupted)
+    other = sqlite3.connect(path, timeout=0, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.close()
+    assert marks(driver) == ["a"]
+    driver.close()
+    lent.close()
+
+
+def test_a_step_that_a_signal_handler_begins_in_the_middle_of_another_harms_neither(path: Path):
+    said = []
+
+    def clock() -> float:
+        """Stand in for a handler: it is called after the transaction has begun."""
+        if handling:
+            with pytest.raises(StoreError, match="in the middle of another") as caught:
+                send(driver, "inner")
+            said.append(caught)
+        return 1.0
+
+    handling = False
+    driver = SqliteDriver(path, clock=clock)
+    send(driver, "a")
+    handling = True
+    send(driver, "outer")
+    handling = False
+    assert len(said) == 1
+    send(driver, "b")
+    assert marks(driver) == ["a", "outer", "b"]
+    driver.close()
+
+
+def test_a_store_that_is_closed_in_the_middle_of_a_step_takes_nothing_in_part(path: Path):
+    def clock() -> float:
+        driver.close()
+        return 1.0
+
+    first = SqliteDriver(path)
+    send(first, "a")
+    driver = SqliteDriver(path, clock=clock)
+    with pytest.raises(StoreError, match="SQLite refused: Cannot operate on a closed database"):
+        send(driver, "b")
+    assert marks(first) == ["a"]
+    first.close()
+
+
 class Failing(sqlite3.Cursor):
     """Refuses some statements, as a disk that is failing does."""
 
@@ -492,6 +549,9 @@ class Failing(sqlite3.Cursor):
 class Failed(sqlite3.Connection):
     def cursor(self):
         return super().cursor(Failing)
+
+    def execute(self, *given):
+        return self.cursor().execute(*given)
 
 
 def write(connection: sqlite3.Connection, statement: str) -> None:
