@@ -9,13 +9,15 @@ Must not know: any backend.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.errors import Conflict, FormatError
-from lockstitch.facts import RESULT
+from lockstitch.errors import CannotFit, Conflict, FormatError
+from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY
 from lockstitch.opening import Opened
@@ -26,23 +28,24 @@ from lockstitch.stores.cutting import (
     counter_name,
     cut_by_facts,
     is_over,
-    shown,
     sizers_of,
 )
-from lockstitch.stores.head import Entry, Head, View
+from lockstitch.stores.head import Entry, View
 from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.stepping import cut_by_steps
-from lockstitch.stores.values import Receipt
+from lockstitch.stores.values import Receipt, SessionEvent
 
 if TYPE_CHECKING:
+    from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
     from lockstitch.transcript import Transcript
 
 __all__ = ["Appending"]
 
+_ASK = (CALL, REQUEST, CHILD)
 _CUTS = 3
 """How often a cut is tried that other writers keep from landing; the next append tries again."""
 
@@ -126,13 +129,11 @@ class Appending(Conversation):
         """Make the commit of a batch, with the cut that it calls for as far as that is known."""
         change: Change | None = None
         cut: Cut | None = None
-        if view is not None and terms.bounded and terms.by_facts:
-            grown = msgspec.structs.replace(view, entries=[*view.entries])
-            grown.grow(view.version, view.version.seq + 1, metas)
-            try:
-                cut = cut_by_facts(grown, terms)
-            except NeedsPayloads:
-                cut = None
+        note = b""
+        if view is not None and terms.bounded:
+            late = late_among(view, metas)
+            note = _note_of(late, view.version.seq) if late else b""
+            cut = _planned(view, metas, terms)
             if cut is not None:
                 change = self.change_to(view, cut.entries, "cut", new=len(rows), cut=cut)
         format = next((meta.format for meta in metas if meta.format), "")
@@ -143,6 +144,7 @@ class Appending(Conversation):
             idempotency=key,
             exclusive=self.mode == "exclusive",
             change=change,
+            note=note,
             look=terms.bounded,
         )
         return sent, cut
@@ -183,7 +185,7 @@ class Appending(Conversation):
         if now is None or done.outcome == "replayed":
             self.keep_view(now)
             return receipt
-        late = self._late(now, done.first, metas, terms)
+        late = late_among(now, metas, landed=True)
         if done.changed and cut is not None and sent.change is not None:
             self.tell("append", cut, len(now.entries))
             apply_cut(now, cut, strict=sent.change.strict)
@@ -194,7 +196,7 @@ class Appending(Conversation):
             receipt,
             version=now.version if now else receipt.version,
             dropped=len(cut.gone) if cut else 0,
-            late=late,
+            late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
             pending=now is not None and cut is None and bool(_over(now, terms)),
         )
@@ -215,20 +217,16 @@ class Appending(Conversation):
             now.grow(reading.version, done.first, metas)
         return now
 
-    def _late(self, view: View, first: int, metas: list[Meta], terms: Terms) -> tuple[int, ...]:
-        """Return which of the new messages answer calls that are not in the view."""
-        if not any(_answers(meta) for meta in metas):
-            return ()
-        orphans = shown(view, terms).orphans
-        return tuple([s for at in orphans if (s := view.entries[at].seq) >= first])
-
     def _settled(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, View | None]]:
         """Cut a view that is over its limit, and write that; return the view as it is then.
 
         Where other writers keep it from landing it is left to the next append.
         """
         for attempt in range(_CUTS):
-            cut = yield from self._decided(view, terms)
+            try:
+                cut = yield from self._decided(view, terms)
+            except CannotFit:
+                break
             if cut is None:
                 break
             change = self.change_to(view, cut.entries, "cut", cut=cut)
@@ -269,6 +267,58 @@ class Appending(Conversation):
         )
 
 
+def _planned(view: View, metas: list[Meta], terms: Terms) -> Cut | None:
+    """Decide what a batch calls for, as far as that can be known without payloads."""
+    if not terms.by_facts:
+        return None
+    grown = View(view.version, view.head, view.entries, view.damaged, view.named)
+    try:
+        if not is_over(view, terms, metas):
+            return None
+        grown.entries = [*view.entries]
+        grown.grow(view.version, view.version.seq + 1, metas)
+        return cut_by_facts(grown, terms)
+    except (NeedsPayloads, CannotFit):
+        # The rows land in any case; what does not fit is raised to who asks for the window.
+        return None
+
+
+def late_among(view: View, metas: list[Meta], *, landed: bool = False) -> list[int]:
+    """Return which messages of a batch hold nothing but answers to calls that are not there.
+
+    Args:
+        view: the view.
+        metas: of the batch.
+        landed: whether the batch is what the view ends with; it is not in it yet by default.
+    """
+    late: list[int] = []
+    before = len(view.entries) - (len(metas) if landed else 0)
+    for at, meta in enumerate(metas):
+        facts = meta.facts
+        if facts.role != TOOL:
+            continue
+        wanted = {link.id for link in facts.ends}
+        earlier = chain(
+            (one.facts for one in reversed(metas[:at])),
+            (view.entries[place].meta.facts for place in range(before - 1, -1, -1)),
+        )
+        if not any(one.linked and wanted & _asked(one) for one in earlier):
+            late.append(at)
+    return late
+
+
+def _asked(facts: Facts) -> set[str | None]:
+    if facts.asks:
+        return set(facts.asks)
+    return {name for link in facts.links if link.kind in _ASK for name in (link.id, link.alias)}
+
+
+def _note_of(late: list[int], seq: int) -> bytes:
+    """Write down that results came whose call is not in the view any more."""
+    told = f"{len(late)} results of calls that are not in the view"
+    return SessionEvent(kind="late", at=time.time(), seq=seq, note=told).written()
+
+
 def counted(view: View, terms: Terms) -> list[Any]:
     """Read the messages of a view, and count those that nobody has counted yet."""
     natives = natives_of(view)
@@ -301,8 +351,7 @@ def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
         kept = [one for one in entries if one.item is not None or one.seq < base]
         tail = [one for one in entries if one.item is None and one.seq >= base]
         entries = [*kept, *sorted([*behind, *tail], key=_seq)]
-    view.entries = entries
-    view.head = Head(through=view.head.through, abandoned=cut.abandoned)
+    view.show(entries, cut.abandoned)
 
 
 def _seq(entry: Entry) -> int:
@@ -314,11 +363,6 @@ def _over(view: View, terms: Terms) -> bool:
         return bool(is_over(view, terms))
     except NeedsPayloads:
         return False
-
-
-def _answers(meta: Meta) -> bool:
-    facts = meta.facts
-    return bool(facts.answers) or any(link.kind == RESULT for link in facts.links)
 
 
 def _is_one(messages: Any) -> bool:

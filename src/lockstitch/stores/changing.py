@@ -20,6 +20,7 @@ from lockstitch.formats import FORMATS
 from lockstitch.grouping import group
 from lockstitch.stores.appending import Appending, counted
 from lockstitch.stores.base import Change
+from lockstitch.stores.conversation import new_mark
 from lockstitch.stores.cutting import sizers_of
 from lockstitch.stores.head import Entry, Head, Run, View, items_of, ranges_of
 from lockstitch.stores.messages import natives_of
@@ -290,7 +291,7 @@ class Changing(Appending, Reading):
             "overflow": on_overflow,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        self._given.update(given)
+        self.give(**given)
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
@@ -314,8 +315,7 @@ class Changing(Appending, Reading):
 
     def delete(self) -> Effect[bool]:
         """Remove the session with its record; say whether there was one. It cannot be undone."""
-        self.take_view()
-        self._stored, self._met, self._looked = None, None, False
+        self.forget()
         there: bool = yield from self.patiently(lambda: self.backend.delete(self.key))
         return there
 
@@ -335,7 +335,7 @@ class Changing(Appending, Reading):
     ) -> Change:
         """Write a head that names every row it keeps."""
         through = view.version.seq + new
-        head = Head(items=tuple(items), through=through, abandoned=abandoned)
+        head = Head(items=tuple(items), through=through, abandoned=abandoned, mark=new_mark())
         event = SessionEvent(
             kind=kind,
             at=time.time(),

@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     from lockstitch.measure.counters import Sizer
     from lockstitch.transcript import Transcript
 
-__all__ = ["ENVELOPE", "Meta", "make_rows", "native_of", "read_meta"]
+__all__ = ["ENVELOPE", "UNREADABLE", "Meta", "make_rows", "native_of", "read_meta"]
 
 ENVELOPE: Final = 1
 """The version of the envelope that this code writes, and the newest that it reads."""
+UNREADABLE: Final = b"\xc1"
+"""How bytes begin that stand for some that could not be opened; the rest says why. No meta and no
+payload begins so."""
 
 _SHARED: Final = {
     SYSTEM: SYSTEM_FACTS,
@@ -189,6 +192,8 @@ def read_meta(stored: Stored) -> Meta:
         CorruptRow: it cannot be read.
         SchemaTooNew: a newer version of Lockstitch wrote it.
     """
+    if stored.meta.startswith(UNREADABLE):
+        raise CorruptRow(stored.meta[1:].decode(), seq=stored.seq)
     envelope: _Envelope | None
     try:
         envelope = _envelopes.decode(stored.meta)
@@ -237,6 +242,8 @@ def native_of(stored: Stored, meta: Meta) -> Any:
     payload = stored.payload
     if not payload:
         raise CorruptRow("its payload is not there", seq=stored.seq)
+    if payload.startswith(UNREADABLE):
+        raise CorruptRow(payload[1:].decode(), seq=stored.seq)
     if zlib.crc32(payload) != meta.checksum:
         raise CorruptRow("its payload has another checksum", seq=stored.seq)
     if meta.format and meta.format not in FORMATS:
