@@ -90,7 +90,7 @@ class Conversation:
         self._stored: Settings | None = None
         self._written = b""
         # What holds where a call says nothing itself; worked out when something is learned.
-        self._holding: tuple[Settings, Terms] | None = None
+        self._holding: tuple[Settings, Terms, bytes] | None = None
         self._view: View | None = None
         # What this handle has seen last: what an exclusive append must find.
         self._met: Version | None = None
@@ -122,7 +122,8 @@ class Conversation:
             return Terms.of(self.settings(**overrides), self._counter)
         if self._holding is None:
             settings = self.settings()
-            self._holding = settings, Terms.of(settings, self._counter)
+            terms = Terms.of(settings, self._counter)
+            self._holding = settings, terms, settings.written()
         return self._holding[1]
 
     def give(self, **settings: Any) -> None:
@@ -227,9 +228,10 @@ class Conversation:
             format: of its rows, where they say which: it becomes the session's.
             fields: of the commit.
         """
-        settings = self.settings()
+        self.terms()
+        settings, _, initial = self._holding or (self.settings(), None, b"")
         if format and not settings.format:
-            settings = msgspec.structs.replace(settings, format=format)
+            initial = msgspec.structs.replace(settings, format=format).written()
             if self._stored is not None and "settings" not in fields:
                 stored = msgspec.structs.replace(self._stored, format=format)
                 fields["settings"] = stored.written()
@@ -239,7 +241,7 @@ class Conversation:
             mark=mark,
             # A session that was seen to be there may be gone by now, and is made again then.
             epoch=mark,
-            initial=settings.written(),
+            initial=initial,
             ttl=self._ttl,
             **fields,
         )
