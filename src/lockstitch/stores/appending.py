@@ -11,14 +11,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from lockstitch.errors import CannotFit, Conflict, FormatError
-from lockstitch.facts import RESULT
+from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
 from lockstitch.formats import ALL, is_distinct
-from lockstitch.formats.base import DEFINITE, LIKELY
+from lockstitch.formats.base import DEFINITE, LIKELY, NO
 from lockstitch.opening import Opened
 from lockstitch.stores.conversation import Conversation
 from lockstitch.stores.cutting import (
@@ -27,10 +27,9 @@ from lockstitch.stores.cutting import (
     counter_name,
     cut_by_facts,
     is_over,
-    shown,
     sizers_of,
 )
-from lockstitch.stores.head import Entry, Head, View
+from lockstitch.stores.head import Entry, View
 from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
@@ -38,12 +37,16 @@ from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
     from lockstitch.transcript import Transcript
 
 __all__ = ["Appending"]
 
+_ASK = (CALL, REQUEST, CHILD)
 _CUTS = 3
 """How often a cut is tried that other writers keep from landing; the next append tries again."""
 
@@ -87,126 +90,129 @@ class Appending(Conversation):
         if self.mode == "exclusive" and not self._looked:
             view = yield from self.read(payloads=False)
         terms = self.terms()
-        made = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
-        rows, metas = [row for row, _ in made], [meta for _, meta in made]
-        sent, cut = self._prepared(view, rows, metas, terms, key)
-        done = yield from self.commit(sent)
-        return (yield from self._landed(view, sent, done, metas, cut))
+        rows, metas = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
+        sent = self._prepared(view, rows, metas, terms, key)
+        done = yield from self.commit(sent.commit)
+        return (yield from self._landed(view, sent, done, metas))
 
     # --- before ----------------------------------------------------------------------------------
 
     def _opened(self, messages: Any) -> tuple[Transcript, bool]:
         """Open a batch in the session's format; whether its shape says which format it is."""
-        if _is_one(messages):
-            messages = [messages]
-        elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
-            messages = list(messages)
-        ours = self._format or self.settings().format or None
-        opened = Opened(messages, ours, look=ALL)
-        transcript = opened.transcript
-        if ours is None:
+        if type(messages) is not list:
+            if _is_one(messages):
+                messages = [messages]
+            elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
+                messages = list(messages)
+        ours = self._format or self.settings().format
+        if not ours:
+            transcript = Opened(messages, None, look=ALL).transcript
             strength = max(map(transcript.format.evidence, transcript.natives), default=0)
             return transcript, strength >= LIKELY
+        if type(messages) is list:
+            transcript = transcript_of(messages, ours)
+        else:
+            transcript = Opened(messages, ours, look=ALL).transcript
+        evidence = transcript.format.evidence
         for at, native in enumerate(transcript.natives):
-            other = is_distinct(native, transcript.format)
-            if other is not None and other.evidence(native) == DEFINITE:
-                raise FormatError(
-                    f"the session holds {ours} messages, this is {other.name}: convert it first",
-                    where=f"{transcript.path}[{at}]",
-                )
+            if evidence(native) == NO:
+                self._refuse_foreign(native, transcript, at)
         return transcript, True
+
+    def _refuse_foreign(self, native: Any, transcript: Transcript, at: int) -> None:
+        """Refuse a message of another format than the session's."""
+        other = is_distinct(native, transcript.format)
+        if other is not None and other.evidence(native) == DEFINITE:
+            raise FormatError(
+                f"the session holds {transcript.format.name} messages, this is {other.name}: "
+                "convert it first",
+                where=f"{transcript.path}[{at}]",
+            )
 
     def _prepared(
         self,
         view: View | None,
-        rows: list[Row],
+        rows: tuple[Row, ...],
         metas: list[Meta],
         terms: Terms,
         key: str | None,
-    ) -> tuple[Commit, Cut | None]:
+    ) -> _Sent:
         """Make the commit of a batch, with the cut that it calls for as far as that is known."""
         change: Change | None = None
         cut: Cut | None = None
+        judged = False
+        late: list[int] = []
         note = b""
         if view is not None and terms.bounded:
-            grown = msgspec.structs.replace(view, entries=[*view.entries])
-            grown.grow(view.version, view.version.seq + 1, metas)
-            note = self._note_of_late(grown, view.version.seq + 1, metas, terms)
-            cut = _planned(grown, terms)
+            late = late_among(view.entries, len(view.entries), metas)
+            note = _note_of(late, view.version.seq) if late else b""
+            cut, judged = _planned(view, metas, terms)
             if cut is not None:
                 change = self.change_to(view, cut.entries, "cut", new=len(rows), cut=cut)
-        format = next((meta.format for meta in metas if meta.format), "")
-        sent = self.new_commit(
-            format=format,
+        commit = self.new_commit(
+            format=next((meta.format for meta in metas if meta.format), ""),
             expected=self._met if self.mode == "exclusive" else view.version if view else None,
-            rows=tuple(rows),
+            rows=rows,
             idempotency=key,
             exclusive=self.mode == "exclusive",
             change=change,
             note=note,
             look=terms.bounded,
         )
-        return sent, cut
-
-    def _note_of_late(self, grown: View, first: int, metas: list[Meta], terms: Terms) -> bytes:
-        """Write down that results came whose call is not in the view any more."""
-        late = self._late(grown, first, metas, terms)
-        if not late:
-            return b""
-        ids = [link.id or "" for seq in late for link in metas[seq - first].facts.ends]
-        told = f"results of calls that are not in the view: {', '.join(ids)}"
-        return SessionEvent(kind="late", at=time.time(), seq=first - 1, note=told).written()
+        return _Sent(commit, cut, judged, late)
 
     # --- after -----------------------------------------------------------------------------------
 
     def _landed(
-        self,
-        view: View | None,
-        sent: Commit,
-        done: Committed,
-        metas: list[Meta],
-        cut: Cut | None,
+        self, view: View | None, sent: _Sent, done: Committed, metas: list[Meta]
     ) -> Effect[Receipt]:
         """Take in what the store replied, and cut where that is still to be done."""
         if done.outcome == "conflict":
-            found = done.now.version
-            expected = sent.expected.seq if sent.expected else None
-            raise Conflict(
-                f"session {self.id!r} was written to by somebody else: it was expected at row "
-                f"{expected or 0} and is {'gone' if found is None else f'at row {found.seq}'}. "
-                "Read its window and decide again",
-                expected=expected,
-                found=found.seq if found else None,
-            )
-        self._learn(done.now)
-        now = self._grown(view, done, metas) if sent.look else None
-        receipt = Receipt(
-            first=done.first,
-            count=done.count,
-            version=done.now.version,
-            replayed=done.outcome == "replayed",
-        )
+            raise self._conflict(sent.commit, done)
+        reading = done.now
+        self._learn(reading)
+        now = self._grown(view, done, metas) if sent.commit.look else None
         terms = self.terms()
         if now is None and terms.bounded:
             # The store knew of a limit, and this handle did not: from now on it does.
             now = yield from self.read(payloads=False)
         if now is None or done.outcome == "replayed":
             self.keep_view(now)
-            return receipt
-        late = self._late(now, done.first, metas, terms)
-        if done.changed and cut is not None and sent.change is not None:
+            return Receipt(
+                first=done.first,
+                count=done.count,
+                version=reading.version,
+                replayed=done.outcome == "replayed",
+            )
+        cut, late = sent.cut, sent.late
+        alone = view is not None and reading.head is None and not reading.rows
+        if not alone:
+            late = late_among(now.entries, len(now.entries) - len(metas), metas)
+        if done.changed and cut is not None and sent.commit.change is not None:
             self.tell("append", cut, len(now.entries))
-            apply_cut(now, cut, strict=sent.change.strict)
-        elif terms.bounded:
+            apply_cut(now, cut, strict=sent.commit.change.strict)
+        elif terms.bounded and not (alone and sent.judged and cut is None):
             cut, now = yield from self._settled(now, terms)
         self.keep_view(now)
-        return msgspec.structs.replace(
-            receipt,
-            version=now.version if now else receipt.version,
+        return Receipt(
+            first=done.first,
+            count=done.count,
+            version=now.version if now else reading.version,
             dropped=len(cut.gone) if cut else 0,
-            late=late,
+            late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
-            pending=now is not None and cut is None and bool(_over(now, terms)),
+            pending=now is not None and cut is None and _over(now, terms),
+        )
+
+    def _conflict(self, sent: Commit, done: Committed) -> Conflict:
+        found = done.now.version
+        expected = sent.expected.seq if sent.expected else None
+        return Conflict(
+            f"session {self.id!r} was written to by somebody else: it was expected at row "
+            f"{expected or 0} and is {'gone' if found is None else f'at row {found.seq}'}. "
+            "Read its window and decide again",
+            expected=expected,
+            found=found.seq if found else None,
         )
 
     def _grown(self, view: View | None, done: Committed, metas: list[Meta]) -> View | None:
@@ -224,13 +230,6 @@ class Appending(Conversation):
         if done.outcome == "stored":
             now.grow(reading.version, done.first, metas)
         return now
-
-    def _late(self, view: View, first: int, metas: list[Meta], terms: Terms) -> tuple[int, ...]:
-        """Return which of the new messages answer calls that are not in the view."""
-        if not any(_answers(meta) for meta in metas):
-            return ()
-        orphans = shown(view, terms).orphans
-        return tuple([s for at in orphans if (s := view.entries[at].seq) >= first])
 
     def _settled(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, View | None]]:
         """Cut a view that is over its limit, and write that; return the view as it is then.
@@ -271,7 +270,8 @@ class Appending(Conversation):
         read = yield from self.read(payloads=True)
         if read is None:
             return None
-        view.version, view.head, view.entries = read.version, read.head, read.entries
+        view.version, view.head, view.damaged = read.version, read.head, read.damaged
+        view.show(read.entries, read.head.abandoned)
         natives = counted(view, terms)
         if terms.by_facts:
             return cut_by_facts(view, terms)
@@ -282,15 +282,78 @@ class Appending(Conversation):
         )
 
 
-def _planned(grown: View, terms: Terms) -> Cut | None:
+class _Sent(NamedTuple):
+    """A batch that is sent: with the cut that rides along, if one is called for.
+
+    `judged`: it is known whether there is something to cut. `late`: which messages answer calls
+    that are not in the view.
+    """
+
+    commit: Commit
+    cut: Cut | None
+    judged: bool
+    late: list[int]
+
+
+def _planned(view: View, metas: list[Meta], terms: Terms) -> tuple[Cut | None, bool]:
     """Decide what a batch calls for, as far as that can be known without payloads."""
     if not terms.by_facts:
-        return None
+        return None, False
     try:
-        return cut_by_facts(grown, terms)
+        if not is_over(view, terms, metas):
+            return None, True
+        grown = View(view.version, view.head, [*view.entries], view.damaged, view.named)
+        grown.grow(view.version, view.version.seq + 1, metas)
+        return cut_by_facts(grown, terms), True
     except (NeedsPayloads, CannotFit):
         # The rows land in any case; what does not fit is raised to who asks for the window.
-        return None
+        return None, False
+
+
+def late_among(entries: Sequence[Entry], count: int, metas: list[Meta]) -> list[int]:
+    """Return which messages of a batch hold nothing but answers to calls that are not there.
+
+    Args:
+        entries: of the view; the batch itself may follow in it.
+        count: how many of them stood before the batch.
+        metas: of the batch.
+    """
+    late: list[int] = []
+    asked: set[str | None] = set()
+    for at, meta in enumerate(metas):
+        facts = meta.facts
+        if facts.asks:
+            asked.update(facts.asks)
+        elif facts.role == TOOL:
+            wanted = set(facts.answers or [link.id for link in facts.links])
+            if asked.isdisjoint(wanted) and not _asked_before(entries, count, wanted):
+                late.append(at)
+        elif facts.links:
+            asked |= _asked(facts)
+    return late
+
+
+def _asked_before(entries: Sequence[Entry], count: int, wanted: set[str | None]) -> bool:
+    """Whether a call with one of some ids stands in a view; most stand at its end."""
+    for at in range(count - 1, -1, -1):
+        facts = entries[at].meta.facts
+        if facts.asks:
+            if not wanted.isdisjoint(facts.asks):
+                return True
+        elif facts.links and not wanted.isdisjoint(_asked(facts)):
+            return True
+    return False
+
+
+def _asked(facts: Facts) -> set[str | None]:
+    """Return the ids of what a message asks for."""
+    return {name for link in facts.links if link.kind in _ASK for name in (link.id, link.alias)}
+
+
+def _note_of(late: list[int], seq: int) -> bytes:
+    """Write down that results came whose call is not in the view any more."""
+    told = f"{len(late)} results of calls that are not in the view"
+    return SessionEvent(kind="late", at=time.time(), seq=seq, note=told).written()
 
 
 def counted(view: View, terms: Terms) -> list[Any]:
@@ -325,8 +388,7 @@ def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
         kept = [one for one in entries if one.item is not None or one.seq < base]
         tail = [one for one in entries if one.item is None and one.seq >= base]
         entries = [*kept, *sorted([*behind, *tail], key=_seq)]
-    view.entries = entries
-    view.head = Head(through=view.head.through, abandoned=cut.abandoned)
+    view.show(entries, cut.abandoned)
 
 
 def _seq(entry: Entry) -> int:
@@ -338,11 +400,6 @@ def _over(view: View, terms: Terms) -> bool:
         return bool(is_over(view, terms))
     except NeedsPayloads:
         return False
-
-
-def _answers(meta: Meta) -> bool:
-    facts = meta.facts
-    return bool(facts.answers) or any(link.kind == RESULT for link in facts.links)
 
 
 def _is_one(messages: Any) -> bool:

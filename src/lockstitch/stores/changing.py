@@ -20,6 +20,7 @@ from lockstitch.formats import FORMATS
 from lockstitch.grouping import group
 from lockstitch.stores.appending import Appending, counted
 from lockstitch.stores.base import Change
+from lockstitch.stores.conversation import new_mark
 from lockstitch.stores.cutting import sizers_of
 from lockstitch.stores.head import Entry, Head, Run, View, items_of, ranges_of
 from lockstitch.stores.messages import natives_of
@@ -112,7 +113,7 @@ class Changing(Appending, Reading):
         """
         transcript, sure = self._opened([message])
         terms = self.terms()
-        row, meta = make_rows(transcript, sizers_of(transcript, terms), sure=sure)[0]
+        rows, metas = make_rows(transcript, sizers_of(transcript, terms), sure=sure)
 
         def make(view: View) -> Made:
             at = next((at for at, one in enumerate(view.entries) if one.seq == seq), None)
@@ -120,12 +121,12 @@ class Changing(Appending, Reading):
                 raise ValueError(f"message {seq} is not in the view of session {self.id!r}")
             new = view.version.seq + 1
             entries = [*view.entries]
-            entries[at] = Entry(new, meta)
+            entries[at] = Entry(new, metas[0])
             items = items_of(entries)
             change = self._head(
                 view, items, view.head.abandoned, "edit", [(seq, "edited")], new=1, note=f"as {new}"
             )
-            return change, new, (row,)
+            return change, new, rows
 
         first = yield from self._changed(make)
         return Receipt(first=first, count=1, version=self._met)
@@ -290,7 +291,7 @@ class Changing(Appending, Reading):
             "overflow": on_overflow,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        self._given.update(given)
+        self.give(**given)
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
@@ -314,8 +315,7 @@ class Changing(Appending, Reading):
 
     def delete(self) -> Effect[bool]:
         """Remove the session with its record; say whether there was one. It cannot be undone."""
-        self.take_view()
-        self._stored, self._met, self._looked = None, None, False
+        self.forget()
         there: bool = yield from self.patiently(lambda: self.backend.delete(self.key))
         return there
 
@@ -335,7 +335,7 @@ class Changing(Appending, Reading):
     ) -> Change:
         """Write a head that names every row it keeps."""
         through = view.version.seq + new
-        head = Head(items=tuple(items), through=through, abandoned=abandoned)
+        head = Head(items=tuple(items), through=through, abandoned=abandoned, mark=new_mark())
         event = SessionEvent(
             kind=kind,
             at=time.time(),

@@ -88,6 +88,9 @@ class Conversation:
         self._patience = patience
         self._ttl = ttl
         self._stored: Settings | None = None
+        self._written = b""
+        # What holds where a call says nothing itself; worked out when something is learned.
+        self._holding: tuple[Settings, Terms, bytes] | None = None
         self._view: View | None = None
         # What this handle has seen last: what an exclusive append must find.
         self._met: Version | None = None
@@ -107,13 +110,26 @@ class Conversation:
 
     def settings(self, **overrides: Any) -> Settings:
         """Return the settings that hold for a call: its own, the handle's, the stored ones."""
+        if not overrides and self._holding is not None:
+            return self._holding[0]
         given = {**self._given, **{name: v for name, v in overrides.items() if v is not None}}
         found = self._stored or Settings()
         return msgspec.structs.replace(found, **given) if given else found
 
     def terms(self, **overrides: Any) -> Terms:
         """Return what a cut is decided by."""
-        return Terms.of(self.settings(**overrides), self._counter)
+        if overrides:
+            return Terms.of(self.settings(**overrides), self._counter)
+        if self._holding is None:
+            settings = self.settings()
+            terms = Terms.of(settings, self._counter)
+            self._holding = settings, terms, settings.written()
+        return self._holding[1]
+
+    def give(self, **settings: Any) -> None:
+        """Give this handle settings of its own; they overrule the stored ones."""
+        self._given |= settings
+        self._holding = None
 
     def _learn(self, reading: Reading) -> None:
         """Remember the settings of a reading, and what was seen last.
@@ -121,16 +137,23 @@ class Conversation:
         Raises:
             StoreError: the session is still being copied here.
         """
-        if reading.settings:
+        if reading.settings and reading.settings != self._written:
             stored = Settings.read(reading.settings)
             if stored.copying:
                 raise StoreError(
                     f"session {self.id!r} is not all here yet: run again the copy, import or fork "
                     "that makes it; it goes on where it was"
                 )
-            self._stored = stored
+            self._stored, self._written = stored, reading.settings
+            self._holding = None
         self._met = reading.version
         self._looked = True
+
+    def forget(self) -> None:
+        """Forget what this handle has seen."""
+        self.take_view()
+        self._stored, self._written, self._holding = None, b"", None
+        self._met, self._looked = None, False
 
     # --- asking the backend ----------------------------------------------------------------------
 
@@ -174,8 +197,14 @@ class Conversation:
             yield Pause(pause)
 
     def commit(self, change: Commit) -> Effect[Committed]:
-        """Have a commit carried out."""
+        """Have a commit carried out.
+
+        Where the answer to a first attempt was lost, the second one finds what the first has done:
+        rows by their mark, a head by being the very one that was sent.
+        """
         done: Committed = yield from self.patiently(lambda: self.backend.commit(change))
+        if change.change is not None and not done.changed and done.now.head == change.change.head:
+            return msgspec.structs.replace(done, changed=True)
         return done
 
     def read(self, *, payloads: bool) -> Effect[View | None]:
@@ -199,17 +228,20 @@ class Conversation:
             format: of its rows, where they say which: it becomes the session's.
             fields: of the commit.
         """
-        settings = self.settings()
+        self.terms()
+        settings, _, initial = self._holding or (self.settings(), None, b"")
         if format and not settings.format:
-            settings = msgspec.structs.replace(settings, format=format)
+            initial = msgspec.structs.replace(settings, format=format).written()
             if self._stored is not None and "settings" not in fields:
                 stored = msgspec.structs.replace(self._stored, format=format)
                 fields["settings"] = stored.written()
+        mark = new_mark()
         return Commit(
             key=self.key,
-            mark=new_mark(),
-            epoch=new_mark(),
-            initial=settings.written(),
+            mark=mark,
+            # A session that was seen to be there may be gone by now, and is made again then.
+            epoch=mark,
+            initial=initial,
             ttl=self._ttl,
             **fields,
         )
@@ -250,7 +282,8 @@ class Conversation:
         )
         through = base if loose else base + new
         items = items_of(entries[: len(entries) - new] if loose else entries)
-        head = Head(items=items, through=through, abandoned=cut.abandoned if cut else abandoned)
+        abandoned = cut.abandoned if cut else abandoned
+        head = Head(items=items, through=through, abandoned=abandoned, mark=new_mark())
         event = SessionEvent(
             kind=kind,
             at=time.time(),
@@ -300,7 +333,7 @@ class Conversation:
                 fired=cut.fired,
                 before=Size(before),
                 after=Size(len(cut.entries)),
-                limit=terms.ceilings(),
+                limit=terms.ceilings,
                 messages_dropped=len(cut.gone),
                 messages_inserted=1 if cut.summary else 0,
                 summary_chars=len(cut.summary),
@@ -310,4 +343,4 @@ class Conversation:
 
 def new_mark() -> str:
     """Return a name that nobody else has: 72 bits of chance."""
-    return secrets.token_urlsafe(9)
+    return secrets.token_hex(9)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockstitch.formats.base import Format
+    from lockstitch.stores.rows import Meta
     from lockstitch.stores.settings import Terms
 
 __all__ = ["Cut", "NeedsPayloads", "counter_name", "cut_by_facts", "is_over", "shown"]
@@ -85,8 +86,13 @@ def shown(view: View, terms: Terms, *, closed: bool = False) -> Shown:
     )
 
 
-def is_over(view: View, terms: Terms) -> tuple[str, ...]:
+def is_over(view: View, terms: Terms, more: Sequence[Meta] = ()) -> tuple[str, ...]:
     """Say which limits a view passes.
+
+    Args:
+        view: the view.
+        terms: what is decided by.
+        more: of messages that it is about to grow by.
 
     Raises:
         NeedsPayloads: a limit cannot be judged by what was counted.
@@ -95,18 +101,19 @@ def is_over(view: View, terms: Terms) -> tuple[str, ...]:
         return ()
     name = counter_name(terms.counter)
     fired: list[str] = []
-    for unit, ceiling in terms.ceilings().items():
-        size = view.size(unit, name)
-        if size is None:
+    for unit, ceiling in terms.ceilings.items():
+        sizes = [view.size(unit, name), *(meta.size(unit, name) for meta in more)]
+        if None in sizes:
             raise NeedsPayloads
-        if size > ceiling:
+        if sum(size for size in sizes if size) > ceiling:
             fired.append(f"over {ceiling:,} {unit}")
     last = terms.keeps_last
     if last is not None and last.turns is not None:
         turns = sum(entry.meta.facts.role == USER for entry in view.entries)
+        turns += sum(meta.facts.role == USER for meta in more)
         if turns > last.turns:
             fired.append(f"over {last.turns:,} turns")
-    elif last is not None and len(view.entries) > (last.groups or 0):
+    elif last is not None and len(view.entries) + len(more) > (last.groups or 0):
         fired.append(f"over {last.groups:,} groups")
     return tuple(fired)
 

@@ -84,12 +84,14 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
         items: in the order in which they are shown.
         through: the rows up to this number are in `items` or out of the view.
         abandoned: rows whose calls nobody waits for any more.
+        mark: tells it from any other, so that who wrote it knows it again.
         version: of this shape.
     """
 
     items: tuple[Item, ...] = ()
     through: int = 0
     abandoned: tuple[int, ...] = ()
+    mark: str = ""
     version: int = HEAD
 
     @classmethod
@@ -172,6 +174,7 @@ class View(msgspec.Struct):
     entries: list[Entry]
     damaged: dict[int, str]
     named: str = ""
+    totals: dict[tuple[str, str], int] = {}
 
     @classmethod
     def of(cls, reading: Reading, format: str = "") -> View:
@@ -218,6 +221,7 @@ class View(msgspec.Struct):
         self.named = self.named or meta.format
         if item is not None:
             meta = resized(meta, item.sizes)
+        self._add_up((meta,))
         self.entries.append(Entry(seq, meta, item, row if row.payload else None))
 
     @property
@@ -233,21 +237,46 @@ class View(msgspec.Struct):
 
     def grow(self, version: Version, first: int, metas: Sequence[Meta]) -> None:
         """Grow by rows that were just appended."""
+        self._add_up(metas)
         self.entries += [Entry(seq, meta) for seq, meta in enumerate(metas, first)]
         self.named = self.named or next((meta.format for meta in metas if meta.format), "")
         self.version = version
+
+    def show(self, entries: list[Entry], abandoned: tuple[int, ...]) -> None:
+        """Show other entries from now on."""
+        self.entries = entries
+        self.head = Head(through=self.head.through, abandoned=abandoned)
+        self.totals = {}
 
     def size(self, unit: str, counter: str) -> int | None:
         """Return its size in a unit, `None` where some entry was not counted."""
         if unit == "messages":
             return len(self.entries)
-        total = 0
-        for entry in self.entries:
-            size = entry.meta.size(unit, counter)
-            if size is None:
-                return None
-            total += size
-        return total
+        found = self.totals.get((unit, counter))
+        if found is None:
+            sizes = [entry.meta.size(unit, counter) for entry in self.entries]
+            found = _sum(sizes)
+            if found is not None:
+                self.totals[unit, counter] = found
+        return found
+
+    def _add_up(self, metas: Sequence[Meta]) -> None:
+        """Keep the sums true while it grows: to add up all of it at each append would not be."""
+        for (unit, counter), total in [*self.totals.items()]:
+            more = _sum([meta.size(unit, counter) for meta in metas])
+            if more is None:
+                del self.totals[unit, counter]
+            else:
+                self.totals[unit, counter] = total + more
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    total = 0
+    for size in sizes:
+        if size is None:
+            return None
+        total += size
+    return total
 
 
 def _meta_of(item: Said) -> Meta:

@@ -107,7 +107,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cut is decided by.
+    """What a cut is decided by, worked out once for many decisions.
 
     Args:
         directive: steps and limits.
@@ -116,6 +116,11 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         model: the model, empty where it is not known.
         counter: what counts tokens, as for `trim`.
         overflow: as in `Settings`.
+        bounded: whether there is anything to be kept to.
+        by_facts: whether whole groups are all that a cut may drop, so that it needs no payloads.
+        units: the units in which messages are counted when they are appended.
+        ceilings: the size in each unit above which there is something to do.
+        keeps_last: the step that keeps so many turns or groups, if there is one.
     """
 
     directive: HistoryDirective
@@ -124,53 +129,34 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     counter: Any
     overflow: Overflow
+    bounded: bool
+    by_facts: bool
+    units: tuple[str, ...]
+    ceilings: dict[str, int]
+    keeps_last: KeepLast | None
 
     @classmethod
     def of(cls, settings: Settings, counter: Any) -> Terms:
         """Make the terms of settings."""
-        directive = settings.directive or _NOTHING
-        overflow = "smallest" if directive.on_overflow == "smallest" else settings.overflow
+        asks = settings.directive or _NOTHING
+        limits = _marked(asks.limits())
+        ceilings = {unit: limits.bounds(unit)[1] for unit in limits.units}
+        if asks.trigger_chars is not None:
+            ceilings[CHARS] = min(ceilings.get(CHARS, asks.trigger_chars), asks.trigger_chars)
+        plain = all(isinstance(step, DropOldest) for step in asks.planned_steps())
         return cls(
-            directive=directive,
-            limits=_marked(directive.limits()),
+            directive=asks,
+            limits=limits,
             profile=get_profile(settings.profile),
             model=settings.model,
             counter=counter,
-            overflow=overflow,
+            overflow="smallest" if asks.on_overflow == "smallest" else settings.overflow,
+            bounded=asks.bounded,
+            by_facts=plain and not (asks.pins or asks.must_survive or settings.model),
+            units=tuple(unit for unit in (TOKENS, CHARS) if unit in ceilings),
+            ceilings=ceilings,
+            keeps_last=next((one for one in asks.steps if isinstance(one, KeepLast)), None),
         )
-
-    @property
-    def bounded(self) -> bool:
-        """Whether there is anything to be kept to."""
-        return self.directive.bounded
-
-    @property
-    def by_facts(self) -> bool:
-        """Whether whole groups are all that a cut may drop, so that it needs no payloads."""
-        asks = self.directive
-        plain = all(isinstance(step, DropOldest) for step in asks.planned_steps())
-        return plain and not (asks.pins or asks.must_survive or self.model)
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """The units in which messages are counted when they are appended."""
-        units = set(self.limits.units)
-        if self.directive.trigger_chars is not None:
-            units.add(CHARS)
-        return tuple(unit for unit in (TOKENS, CHARS) if unit in units)
-
-    def ceilings(self) -> dict[str, int]:
-        """Return the size in each unit above which there is something to do."""
-        found = {unit: self.limits.bounds(unit)[1] for unit in self.limits.units}
-        trigger = self.directive.trigger_chars
-        if trigger is not None:
-            found[CHARS] = min(found.get(CHARS, trigger), trigger)
-        return found
-
-    @property
-    def keeps_last(self) -> KeepLast | None:
-        """The step that keeps so many turns or groups, if there is one."""
-        return next((one for one in self.directive.steps if isinstance(one, KeepLast)), None)
 
 
 _NOTHING: Final = HistoryDirective(kind="null")
