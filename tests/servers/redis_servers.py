@@ -77,11 +77,13 @@ def machine_binary() -> Binary | None:
     return None
 
 
-def _answers(port: int) -> bool:
+def _answers(port: int, password: str | None) -> bool:
+    words = [f"AUTH {password}", "PING"] if password is not None else ["PING"]
     try:
         with socket.create_connection((HOST, port), timeout=1) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(64).startswith((b"+PONG", b"-NOAUTH"))
+            connection.sendall("".join(f"{word}\r\n" for word in words).encode())
+            with connection.makefile("rb") as answers:
+                return [answers.readline() for _ in words][-1] == b"+PONG\r\n"
     except OSError:
         return False
 
@@ -180,7 +182,7 @@ class RedisServer:
             log=self.folder / "server.log",
             folder=self.folder,
         )
-        self._process.wait_until_up(lambda: _answers(self.port))
+        self._process.wait_until_up(lambda: _answers(self.port, self.password))
         if self._certificates is not None and self._front is None:
             self._front = TlsFront(self.port, self._certificates)
         return self
