@@ -15,6 +15,17 @@
 from __future__ import annotations
 
 from lockstitch.stores.postgres.backend import PostgresBackend
-from lockstitch.stores.postgres.drivers import AsyncPostgresDriver, PostgresDriver
+from lockstitch.stores.postgres.drivers import (
+    AsyncPostgresDriver,
+    PostgresDriver,
+    connect,
+    connect_async,
+)
 
-__all__ = ["AsyncPostgresDriver", "PostgresBackend", "PostgresDriver"]
+__all__ = [
+    "AsyncPostgresDriver",
+    "PostgresBackend",
+    "PostgresDriver",
+    "connect",
+    "connect_async",
+]

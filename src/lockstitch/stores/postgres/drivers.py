@@ -24,7 +24,44 @@ if TYPE_CHECKING:
 
     from lockstitch.stores.postgres.statements import Statement
 
-__all__ = ["AsyncPostgresDriver", "PostgresDriver"]
+__all__ = ["AsyncPostgresDriver", "PostgresDriver", "connect", "connect_async"]
+
+
+def connect(
+    client: str | psycopg_pool.ConnectionPool[Any] | psycopg.Connection[Any],
+    *,
+    schema: str = "public",
+    prefix: str = "lockstitch_",
+    **options: Any,
+) -> PostgresDriver:
+    """Make a driver that waits.
+
+    Args:
+        client: as for `PostgresDriver`.
+        schema: the schema that the tables are in; it is made when it is not there.
+        prefix: what the names of all tables and functions begin with.
+        options: of `PostgresDriver`: `max_size`, `timeout`.
+    """
+    return PostgresDriver(client, backend=PostgresBackend(schema=schema, prefix=prefix), **options)
+
+
+def connect_async(
+    client: str | psycopg_pool.AsyncConnectionPool[Any] | psycopg.AsyncConnection[Any],
+    *,
+    schema: str = "public",
+    prefix: str = "lockstitch_",
+    **options: Any,
+) -> AsyncPostgresDriver:
+    """Make a driver that is awaited.
+
+    Args:
+        client: as for `AsyncPostgresDriver`.
+        schema: as for `connect`.
+        prefix: as for `connect`.
+        options: of `AsyncPostgresDriver`: `max_size`, `timeout`.
+    """
+    backend = PostgresBackend(schema=schema, prefix=prefix)
+    return AsyncPostgresDriver(client, backend=backend, **options)
 
 
 def _missing(error: ImportError) -> MissingExtra:

@@ -49,13 +49,15 @@ class ByteaArrayDumper(Dumper):
 
 
 def address(url: str) -> str:
-    """Return what to connect to.
+    """Return what to connect to; `postgresql+psycopg://` is understood too.
 
     Raises:
         ValueError: it is no URL of PostgreSQL. It is not repeated: it may hold a password.
     """
+    scheme, separator, rest = url.partition("://")
+    plain = scheme.partition("+")[0] + separator + rest
     try:
-        return make_conninfo("", **{**_DEFAULTS, **conninfo_to_dict(url)})
+        return make_conninfo("", **{**_DEFAULTS, **conninfo_to_dict(plain)})
     except psycopg.ProgrammingError:
         raise ValueError(
             "this is no URL of PostgreSQL: write postgresql://user:password@host:5432/database"
