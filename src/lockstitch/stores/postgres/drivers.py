@@ -106,7 +106,7 @@ class PostgresDriver:
         self._error = psycopg.Error
         self._lender = lender(client, max_size=max_size, timeout=timeout)
         self._lock = threading.Lock()
-        self._prepared = False
+        self._prepared = self._doubted = False
 
     def perform(self, step: Statement) -> list[tuple[Any, ...]]:
         """Send a statement, and return the rows that come back.
@@ -121,7 +121,8 @@ class PostgresDriver:
                 if not self._prepared:
                     migrated = run(self.backend.prepare(), self)
                     # What is made in a transaction may be gone again after it.
-                    self._prepared = not (migrated and self._lender.joined)
+                    self._doubted |= migrated and self._lender.joined
+                    self._prepared = not (self._doubted and self._lender.joined)
         try:
             return self._lender.send(step)
         except self._error as error:
@@ -177,7 +178,7 @@ class AsyncPostgresDriver:
         self._error = psycopg.Error
         self._lender = async_lender(client, max_size=max_size, timeout=timeout)
         self._lock = asyncio.Lock()
-        self._prepared = False
+        self._prepared = self._doubted = False
 
     async def perform(self, step: Statement) -> list[tuple[Any, ...]]:
         """Send a statement, and return the rows that come back.
@@ -191,7 +192,8 @@ class AsyncPostgresDriver:
             async with self._lock:
                 if not self._prepared:
                     migrated = await awaited(self.backend.prepare(), self)
-                    self._prepared = not (migrated and self._lender.joined)
+                    self._doubted |= migrated and self._lender.joined
+                    self._prepared = not (self._doubted and self._lender.joined)
         try:
             return await self._lender.send(step)
         except self._error as error:
