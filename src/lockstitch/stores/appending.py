@@ -184,7 +184,7 @@ class Appending(Conversation):
                 version=reading.version,
                 replayed=done.outcome == "replayed",
             )
-        cut, late = sent.cut, sent.late
+        cut, late, pending = sent.cut, sent.late, False
         alone = view is not None and reading.head is None and not reading.rows
         if not alone:
             late = late_among(now.entries, len(now.entries) - len(metas), metas)
@@ -193,6 +193,7 @@ class Appending(Conversation):
             apply_cut(now, cut, strict=sent.commit.change.strict)
         elif terms.bounded and not (alone and sent.judged and cut is None):
             cut, now = yield from self._settled(now, terms)
+            pending = now is not None and cut is None and _over(now, terms)
         self.keep_view(now)
         return Receipt(
             first=done.first,
@@ -201,7 +202,7 @@ class Appending(Conversation):
             dropped=len(cut.gone) if cut else 0,
             late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
-            pending=now is not None and cut is None and _over(now, terms),
+            pending=pending,
         )
 
     def _conflict(self, sent: Commit, done: Committed) -> Conflict:
