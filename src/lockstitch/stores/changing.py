@@ -430,13 +430,14 @@ def _numbers(ranges: tuple[int, ...]) -> list[int]:
 def head_at(happened: list[SessionEvent], to: int) -> Head:
     """Return the head that the view had when a message was the newest.
 
-    What took that very message out of the view came after it, and does not count.
+    A cut that came with later messages does not count, though its head may go through earlier ones
+    alone; nor does what took that very message out of the view.
     """
     found = Head()
     for event in happened:
-        if event.head is None or event.head.through > to:
+        if event.head is None or event.seq > to:
             continue
-        if event.head.through < to or event.kind not in _TAKE_OUT:
+        if event.seq < to or event.kind not in _TAKE_OUT:
             found = event.head
     return found
 
