@@ -145,7 +145,7 @@ class Ledger:
             return self.keys[change.idempotency]
         seen = change.expected
         start = self.seq - LOOK_BACK
-        if seen is not None and seen.epoch == self.epoch:
+        if seen is not None and seen.epoch == self.epoch and seen.seq <= self.seq:
             start = seen.seq
         marked = [row.seq for row in self.between(start + 1, self.seq) if row.mark == change.mark]
         return (marked[0], len(marked)) if marked else None
