@@ -45,7 +45,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of the planner: the arguments of `trim`, checked.
 
     `cutting`: a cut is on already, so that it goes down to its mark although the limit holds.
-    `abandoned`: where calls stand that nobody waits for any more, however new: no part of the floor.
+    `abandoned`: where calls stand that nobody waits for any more, however new: the floor does
+    without them.
     `readable`: whether there is more of a message than its facts; without that nobody looks for
     damage.
     """
