@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lockstitch.testing.contract.appends import Appends
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
 from lockstitch.testing.contract.stage import Place, Stage
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Cuts):
+class StoreContract(Place, Appends, Cuts):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])
