@@ -227,16 +227,18 @@ class _Waiting(msgspec.Struct, frozen=True):
         groups: their members.
         given_up: the places of calls that nobody has waited for since an earlier cut.
         answered_now: whether the newest of them is at the end: somebody is at it.
+        fresh: the members of groups whose answers have only just come.
     """
 
     groups: list[tuple[int, ...]]
     given_up: frozenset[int]
     answered_now: bool
+    fresh: frozenset[int]
 
     def since(self, newly: int) -> tuple[frozenset[int], frozenset[int]]:
         """Return what is held, and where nobody waits, if so many are given up now."""
         held = frozenset(at for members in self.groups[newly:] for at in members)
-        return held, self.given_up.union(*self.groups[:newly])
+        return held | self.fresh, self.given_up.union(*self.groups[:newly])
 
 
 def _waiting(view: View, seen: Shown) -> _Waiting:
@@ -249,6 +251,7 @@ def _waiting(view: View, seen: Shown) -> _Waiting:
             at for at, one in enumerate(seen.standing) if view.entries[one].seq in abandoned
         ),
         answered_now=bool(groups) and len(seen.standing) - 1 in groups[-1],
+        fresh=frozenset(place[at] for at in seen.fresh),
     )
 
 
@@ -283,6 +286,7 @@ def _decided(
     for fewer, floor, count in (
         ({"pins": held, "abandoned": given_up}, True, max(newly, most)),
         ({"pins": pins | head}, False, newly),
+        ({"pins": waiting.fresh | head}, False, newly),
         ({"pins": head}, False, newly),
         ({"pins": frozenset[int]()}, False, newly),
     ):

@@ -66,7 +66,7 @@ def cut_by_steps(
     seen = shown(view, terms)
     transcript = transcript_of([natives[at] for at in seen.standing], view.format)
     place = {at: position for position, at in enumerate(seen.standing)}
-    pins = [place[at] for members in seen.open for at in members]
+    pins = [place[at] for members in (*seen.open, seen.fresh) for at in members]
     try:
         way = _way(transcript, terms, pins, now=now)
         decision, failure = yield from _talk(way, summarizer)
