@@ -33,8 +33,10 @@ import pytest
 
 from lockstitch.testing.contract.appends import Appends
 from lockstitch.testing.contract.cuts import Cuts
+from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
 from lockstitch.testing.contract.stage import Place, Stage
+from lockstitch.testing.contract.waits import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Appends, Cuts):
+class StoreContract(Place, Appends, Cuts, Waits, Damage):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])

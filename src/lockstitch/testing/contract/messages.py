@@ -57,12 +57,13 @@ def item_says(text: str) -> dict[str, Any]:
 
 def item_thinks(id: str) -> dict[str, Any]:
     """Build a reasoning item."""
-    return {"type": "reasoning", "id": id, "summary": [], "encrypted_content": "c2VhbGVk"}
+    return {"type": "reasoning", "id": id, "summary": [], "encrypted_content": "gAAAAAc2VhbGVk"}
 
 
-def item_call(call_id: str) -> dict[str, Any]:
+def item_call(call_id: str, id: str = "") -> dict[str, Any]:
     """Build an item that calls a function."""
-    return {"type": "function_call", "call_id": call_id, "name": "look_up", "arguments": "{}"}
+    named = {"type": "function_call", "id": id or f"fc_{call_id}", "call_id": call_id}
+    return {**named, "name": "look_up", "arguments": "{}"}
 
 
 def item_output(call_id: str, output: str = "found") -> dict[str, Any]:
