@@ -246,6 +246,9 @@ class Appending(Conversation):
                 break
             if cut is None:
                 break
+            if cut.failure and cut.entries is view.entries:
+                self.tell("append", cut, len(view.entries))
+                break
             change = self.change_to(view, cut.entries, "cut", cut=cut)
             sent = self.new_commit(expected=view.version, change=change)
             done = yield from self.commit(sent)

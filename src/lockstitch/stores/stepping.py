@@ -78,7 +78,8 @@ def cut_by_steps(
         way = _way(transcript, terms, (), now=now, floor=False)
         decision, failure = yield from _talk(way, summarizer)
     if not decision.changes:
-        return None
+        # That a summary was wanted and could not be had is told, although nothing comes of it.
+        return Cut(entries=view.entries, gone=[], failure=failure.brief) if failure else None
     if blobs is not None:
         yield Ask(write_blobs, (decision, transcript, blobs))
     entries, gone = _as_entries(view, seen.standing, transcript, terms, decision)
