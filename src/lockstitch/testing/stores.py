@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lockstitch.testing.contract.appends import Appends
+from lockstitch.testing.contract.changes import Changes
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Appends, Cuts, Waits, Damage):
+class StoreContract(Place, Appends, Cuts, Waits, Damage, Changes):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])

@@ -195,6 +195,27 @@ class Stage:
         if failures:
             raise failures[0]
 
+    def aside(self, act: Callable[[Session], Any], id: str = "chat", /, **options: Any) -> None:
+        """Let another client act on a session while an operation of the test's own is under way."""
+        other = Stage(self._place, self.kind)
+        other.tenant = self.tenant
+
+        def play() -> None:
+            try:
+                act(other.session(id, **options))
+            except BaseException as error:  # noqa: BLE001 - raised below, where it is seen
+                failures.append(error)
+            finally:
+                other.close()
+
+        failures: list[BaseException] = []
+        # In a thread: a loop that is running cannot run another part of the test.
+        thread = threading.Thread(target=play)
+        thread.start()
+        thread.join()
+        if failures:
+            raise failures[0]
+
     def in_loop(self, made: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the loop of an awaited store."""
         assert self._runner is not None, "only an awaited store has a loop"
