@@ -36,7 +36,9 @@ from lockstitch.testing.contract.changes import Changes
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
+from lockstitch.testing.contract.lifetimes import Lifetimes
 from lockstitch.testing.contract.stage import Place, Stage
+from lockstitch.testing.contract.travels import Travels
 from lockstitch.testing.contract.waits import Waits
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Appends, Cuts, Waits, Damage, Changes):
+class StoreContract(Place, Appends, Cuts, Waits, Damage, Changes, Travels, Lifetimes):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])
