@@ -2,7 +2,11 @@
 
 import os
 
+import pytest
 from hypothesis import settings
+
+# The test kit asserts too: a failure says what was compared.
+pytest.register_assert_rewrite("lockstitch.testing")
 
 # LiteLLM fetches its price list when it is imported, unless it is told to take the one it brings.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

@@ -172,6 +172,8 @@ class Appending(Conversation):
         reading = done.now
         self._learn(reading)
         now = self._grown(view, done, metas) if sent.commit.look else None
+        if done.outcome == "stored":
+            self.settle(next((meta.format for meta in metas if meta.format), ""))
         terms = self.terms()
         if now is None and terms.bounded:
             # The store knew of a limit, and this handle did not: from now on it does.
@@ -221,14 +223,15 @@ class Appending(Conversation):
         reading = done.now
         if reading.version is None:
             return None
+        now: View | None
         if reading.head is not None:
-            now = View.of(reading, self._format or self.settings().format)
+            now = self.view_of(reading)
         elif view is not None:
             now = view
             now.follow(reading.version, reading.rows)
         else:
             return None
-        if done.outcome == "stored":
+        if now is not None and done.outcome == "stored":
             now.grow(reading.version, done.first, metas)
         return now
 
@@ -243,6 +246,9 @@ class Appending(Conversation):
             except CannotFit:
                 break
             if cut is None:
+                break
+            if cut.failure and cut.entries is view.entries:
+                self.tell("append", cut, len(view.entries))
                 break
             change = self.change_to(view, cut.entries, "cut", cut=cut)
             sent = self.new_commit(expected=view.version, change=change)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Changing", "head_at"]
 
-_TAKE_OUT = ("rewind", "pop", "clear")
+_TAKE_OUT = ("rewind", "pop", "clear", "compact")
 
 Made = tuple[Change, Any, tuple["Row", ...]]
 
@@ -280,7 +280,11 @@ class Changing(Appending, Reading):
 
         Returns:
             The settings as they are stored now.
+
+        Raises:
+            TypeError, ValueError: one of them is not what it must be; nothing was changed.
         """
+        _check_ttl(ttl)
         yield from self.read(payloads=False)
         self.take_view()
         given: dict[str, Any] = {
@@ -291,9 +295,9 @@ class Changing(Appending, Reading):
             "overflow": on_overflow,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        self.give(**given)
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
+        self.give(**given)
         note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
         sent = self.new_commit(settings=settings.written(), note=note.written())
         if ttl is not None:
@@ -308,8 +312,7 @@ class Changing(Appending, Reading):
         Args:
             ttl: seconds until it expires after its last commit; 0 for never, `None` for as before.
         """
-        if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
-            raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
+        _check_ttl(ttl)
         there: bool = yield from self.patiently(lambda: self.backend.touch(self.key, ttl))
         return there
 
@@ -417,6 +420,11 @@ class Changing(Appending, Reading):
                     found.append(row.seq)
             first = upto + 1
         return found
+
+
+def _check_ttl(ttl: float | None) -> None:
+    if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
+        raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
 
 
 def _numbers(ranges: tuple[int, ...]) -> list[int]:

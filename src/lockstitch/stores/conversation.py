@@ -220,7 +220,18 @@ class Conversation:
         """Make a view of a whole reading; `None` where there is no session."""
         if reading.version is None:
             return None
-        return View.of(reading, self._format or self.settings().format)
+        view = View.of(reading, self._format or self.settings().format)
+        self.settle(view.named)
+        return view
+
+    def settle(self, format: str) -> None:
+        """Remember the format that messages of the session are in, where nobody wrote it down.
+
+        What settled it may have been appended by a handle that had not looked.
+        """
+        if format and not self.settings().format:
+            self._stored = msgspec.structs.replace(self._stored or Settings(), format=format)
+            self._holding = None
 
     def new_commit(self, *, format: str = "", **fields: Any) -> Commit:
         """Make a commit of this session, marked.
