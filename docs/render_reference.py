@@ -1,8 +1,9 @@
-"""Write the pages of `docs/reference` that are made from data: rules, models and strategies.
+"""Write the pages of `docs/reference` that are made from data: rules, models, strategies, stores.
 
 From the profiles, the catalogue, the facts about models, the reasons of plans, and the structs and
-docstrings of strategies. Run `python docs/render_reference.py` after a change to one of them. A
-test compares the pages with what this script writes.
+docstrings of strategies; `render_stores.py` has the page of stores. Run
+`python docs/render_reference.py` after a change to one of them. A test compares the pages with what
+this script writes.
 """
 # ruff: noqa: INP001, E501  a script beside the pages it writes; a sentence of a page is one line
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -408,7 +410,12 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield ""
 
 
-PAGES = {"rules.md": render, "models.md": render_models, "strategies.md": render_strategies}
+PAGES = {
+    "rules.md": render,
+    "models.md": render_models,
+    "strategies.md": render_strategies,
+    "stores.md": runpy.run_path(str(Path(__file__).with_name("render_stores.py")))["render"],
+}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():

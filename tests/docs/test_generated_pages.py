@@ -5,8 +5,9 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import pytest
 
@@ -17,10 +18,8 @@ from lockstitch.plan import INSERTED, REASONS, REPLACED
 from lockstitch.rules.catalog import RULES
 from lockstitch.rules.models import FACTS, MODELS
 from lockstitch.rules.profiles import PROFILES
+from lockstitch.stores.values import EventKind, State
 from lockstitch.strategies import PRESETS, HistoryDirective, Step, named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -139,15 +138,60 @@ def test_every_repair_and_every_status_is_explained():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_function_is_documented_with_each_of_its_arguments(name: str):
-    section = _section(_page("functions.md"), name)
+    section = _section(_page("functions.md"), name) or _section(_page("stores.md"), name)
+    told = _told_beside_the_signature(section, name, getattr(lockstitch, name))
+    assert ">>> " in section
+    if name == "open_async_store":  # what it takes is told of open_store
+        told = _section(_page("stores.md"), "open_store")
     signature = inspect.signature(getattr(lockstitch, name))
+    assert [one for one in signature.parameters if f"`{one}`" not in told and one != "source"] == []
+
+
+def _told_beside_the_signature(section: str, name: str, function: Callable[..., object]) -> str:
+    """Return a section without the signature in it, which must be that of the function."""
     written = re.search(rf"```py\n{name}\((.*?)\)(?: -> \w+)?\n```", section, re.DOTALL)
     assert written is not None
-    assert re.sub(r"\s+", " ", written[1]) == _arguments(signature)
-    assert ">>> " in section
-    # A word beside the signature for each: what it is good for.
-    told = section.replace(written[0], "")
-    assert [one for one in signature.parameters if f"`{one}`" not in told and one != "source"] == []
+    assert re.sub(r"\s+", " ", written[1]) == _arguments(inspect.signature(function))
+    return section.replace(written[0], "")
+
+
+METHODS = [
+    (kind, name)
+    for kind in (lockstitch.Store, lockstitch.Session)
+    for name, one in vars(kind).items()
+    if inspect.isfunction(one) and not name.startswith("_") and name != "run"
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), METHODS, ids=lambda one: getattr(one, "__name__", one))
+def test_a_method_of_a_store_or_a_session_is_documented_with_each_of_its_arguments(
+    kind: type, name: str
+):
+    section = _section(_section(_page("stores.md"), kind.__name__), name)
+    method = getattr(kind, name)
+    told = _told_beside_the_signature(section, name, method)
+    assert [one for one in inspect.signature(method).parameters if f"`{one}`" not in told] == [
+        "self"
+    ]
+
+
+def test_a_store_that_is_awaited_has_the_methods_of_one_that_waits():
+    for waits, awaited in (
+        (lockstitch.Session, lockstitch.AsyncSession),
+        (lockstitch.Store, lockstitch.AsyncStore),
+    ):
+        methods = {name for name in vars(waits) if not name.startswith("_")}
+        assert methods - {"close"} == {n for n in vars(awaited) if not n.startswith("_")} - {
+            "aclose"
+        }
+
+
+def test_every_kind_of_event_and_every_state_is_listed():
+    page = _page("stores.md")
+    assert _rows(_section(page, "SessionEvent"))[-len(get_args(EventKind)) :] == [
+        *get_args(EventKind)
+    ]
+    assert [one for one in get_args(State) if f"`{one}`" not in _section(page, "Recorded")] == []
 
 
 def _arguments(signature: inspect.Signature) -> str:
@@ -156,6 +200,7 @@ def _arguments(signature: inspect.Signature) -> str:
         parameter.replace(annotation=inspect.Parameter.empty)
         for parameter in signature.parameters.values()
     ]
+    bare = [parameter for parameter in bare if parameter.name != "self"]
     plain = str(inspect.Signature(bare))[1:-1].replace("'", '"')
     # A function that is a default is written by its name.
     return re.sub(r"<function (\w+) at 0x[0-9a-f]+>", r"\1", plain)
@@ -163,7 +208,8 @@ def _arguments(signature: inspect.Signature) -> str:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_public_value_is_documented_with_an_example(name: str):
-    assert ">>> " in _section(_page("functions.md"), name)
+    section = _section(_page("functions.md"), name) or _section(_page("stores.md"), name)
+    assert ">>> " in section
 
 
 @pytest.mark.parametrize("name", ERRORS)

@@ -172,6 +172,8 @@ class Appending(Conversation):
         reading = done.now
         self._learn(reading)
         now = self._grown(view, done, metas) if sent.commit.look else None
+        if done.outcome == "stored":
+            self.settle(next((meta.format for meta in metas if meta.format), ""))
         terms = self.terms()
         if now is None and terms.bounded:
             # The store knew of a limit, and this handle did not: from now on it does.
@@ -184,7 +186,7 @@ class Appending(Conversation):
                 version=reading.version,
                 replayed=done.outcome == "replayed",
             )
-        cut, late = sent.cut, sent.late
+        cut, late, pending = sent.cut, sent.late, False
         alone = view is not None and reading.head is None and not reading.rows
         if not alone:
             late = late_among(now.entries, len(now.entries) - len(metas), metas)
@@ -193,6 +195,7 @@ class Appending(Conversation):
             apply_cut(now, cut, strict=sent.commit.change.strict)
         elif terms.bounded and not (alone and sent.judged and cut is None):
             cut, now = yield from self._settled(now, terms)
+            pending = now is not None and cut is None and _over(now, terms)
         self.keep_view(now)
         return Receipt(
             first=done.first,
@@ -201,7 +204,7 @@ class Appending(Conversation):
             dropped=len(cut.gone) if cut else 0,
             late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
-            pending=now is not None and cut is None and _over(now, terms),
+            pending=pending,
         )
 
     def _conflict(self, sent: Commit, done: Committed) -> Conflict:
@@ -220,14 +223,15 @@ class Appending(Conversation):
         reading = done.now
         if reading.version is None:
             return None
+        now: View | None
         if reading.head is not None:
-            now = View.of(reading, self._format or self.settings().format)
+            now = self.view_of(reading)
         elif view is not None:
             now = view
             now.follow(reading.version, reading.rows)
         else:
             return None
-        if done.outcome == "stored":
+        if now is not None and done.outcome == "stored":
             now.grow(reading.version, done.first, metas)
         return now
 
@@ -242,6 +246,9 @@ class Appending(Conversation):
             except CannotFit:
                 break
             if cut is None:
+                break
+            if cut.failure and cut.entries is view.entries:
+                self.tell("append", cut, len(view.entries))
                 break
             change = self.change_to(view, cut.entries, "cut", cut=cut)
             sent = self.new_commit(expected=view.version, change=change)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Changing", "head_at"]
 
-_TAKE_OUT = ("rewind", "pop", "clear")
+_TAKE_OUT = ("rewind", "pop", "clear", "compact")
 
 Made = tuple[Change, Any, tuple["Row", ...]]
 
@@ -280,7 +280,11 @@ class Changing(Appending, Reading):
 
         Returns:
             The settings as they are stored now.
+
+        Raises:
+            TypeError, ValueError: one of them is not what it must be; nothing was changed.
         """
+        _check_ttl(ttl)
         yield from self.read(payloads=False)
         self.take_view()
         given: dict[str, Any] = {
@@ -291,9 +295,9 @@ class Changing(Appending, Reading):
             "overflow": on_overflow,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        self.give(**given)
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
+        self.give(**given)
         note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
         sent = self.new_commit(settings=settings.written(), note=note.written())
         if ttl is not None:
@@ -308,8 +312,7 @@ class Changing(Appending, Reading):
         Args:
             ttl: seconds until it expires after its last commit; 0 for never, `None` for as before.
         """
-        if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
-            raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
+        _check_ttl(ttl)
         there: bool = yield from self.patiently(lambda: self.backend.touch(self.key, ttl))
         return there
 
@@ -419,6 +422,11 @@ class Changing(Appending, Reading):
         return found
 
 
+def _check_ttl(ttl: float | None) -> None:
+    if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
+        raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
+
+
 def _numbers(ranges: tuple[int, ...]) -> list[int]:
     return [
         seq
@@ -430,13 +438,14 @@ def _numbers(ranges: tuple[int, ...]) -> list[int]:
 def head_at(happened: list[SessionEvent], to: int) -> Head:
     """Return the head that the view had when a message was the newest.
 
-    What took that very message out of the view came after it, and does not count.
+    A cut that came with later messages does not count, though its head may go through earlier ones
+    alone; nor does what took that very message out of the view.
     """
     found = Head()
     for event in happened:
-        if event.head is None or event.head.through > to:
+        if event.head is None or event.seq > to:
             continue
-        if event.head.through < to or event.kind not in _TAKE_OUT:
+        if event.seq < to or event.kind not in _TAKE_OUT:
             found = event.head
     return found
 

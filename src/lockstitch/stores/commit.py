@@ -110,9 +110,17 @@ class Ledger:
         """Return rows by their numbers; what lies outside the record is not there."""
         return self.rows[max(first - 1 - self.offset, 0) : max(last - self.offset, 0)]
 
+    def follows(self, known: Version) -> bool:
+        """Whether it has only grown since it was at a version.
+
+        One that is ahead of it is of rows that were acknowledged and lost, as in a failover.
+        """
+        same = (known.epoch, known.revision) == (self.epoch, self.revision)
+        return same and known.seq <= self.seq
+
     def reading(self, known: Version | None, stop: int, *, payloads: bool) -> Reading:
         """Return the view, of rows up to `stop`, or what it has grown by since a known version."""
-        same = known is not None and (known.epoch, known.revision) == (self.epoch, self.revision)
+        same = known is not None and self.follows(known)
         if same and known is not None:
             rows = self.between(known.seq + 1, stop)
         else:
@@ -137,7 +145,7 @@ class Ledger:
             return self.keys[change.idempotency]
         seen = change.expected
         start = self.seq - LOOK_BACK
-        if seen is not None and seen.epoch == self.epoch:
+        if seen is not None and seen.epoch == self.epoch and seen.seq <= self.seq:
             start = seen.seq
         marked = [row.seq for row in self.between(start + 1, self.seq) if row.mark == change.mark]
         return (marked[0], len(marked)) if marked else None
@@ -156,7 +164,7 @@ class Ledger:
 
     def holds(self, change: Change, expected: Version | None, seq: int) -> bool:
         """Whether a new head still holds; `seq` is the newest row that was there before."""
-        if expected is None or (expected.epoch, expected.revision) != (self.epoch, self.revision):
+        if expected is None or not self.follows(expected):
             return False
         return not change.strict or expected.seq == seq
 

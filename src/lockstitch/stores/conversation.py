@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -180,12 +181,12 @@ class Conversation:
         began = time.monotonic()
         attempts = 0
         while True:
-            attempts += 1
             try:
                 return (yield from ask())
             except StoreError as error:
                 if not error.retryable or isinstance(error, Conflict):
                     raise
+                attempts += 1
                 longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempts - 1))
                 pause = longest * (0.5 + random.random() / 2)  # noqa: S311 - jitter
                 if time.monotonic() - began + pause > self._patience:
@@ -202,7 +203,7 @@ class Conversation:
         Where the answer to a first attempt was lost, the second one finds what the first has done:
         rows by their mark, a head by being the very one that was sent.
         """
-        done: Committed = yield from self.patiently(lambda: self.backend.commit(change))
+        done: Committed = yield from self.patiently(partial(self.backend.commit, change))
         if change.change is not None and not done.changed and done.now.head == change.change.head:
             return msgspec.structs.replace(done, changed=True)
         return done
@@ -219,7 +220,18 @@ class Conversation:
         """Make a view of a whole reading; `None` where there is no session."""
         if reading.version is None:
             return None
-        return View.of(reading, self._format or self.settings().format)
+        view = View.of(reading, self._format or self.settings().format)
+        self.settle(view.named)
+        return view
+
+    def settle(self, format: str) -> None:
+        """Remember the format that messages of the session are in, where nobody wrote it down.
+
+        What settled it may have been appended by a handle that had not looked.
+        """
+        if format and not self.settings().format:
+            self._stored = msgspec.structs.replace(self._stored or Settings(), format=format)
+            self._holding = None
 
     def new_commit(self, *, format: str = "", **fields: Any) -> Commit:
         """Make a commit of this session, marked.

@@ -17,7 +17,7 @@ from lockstitch.errors import CannotFit
 from lockstitch.facts import REQUEST, USER, Facts
 from lockstitch.formats import FORMATS
 from lockstitch.measure.counters import Counter, Sizer, sizer_for
-from lockstitch.measure.limits import TOKENS
+from lockstitch.measure.limits import MESSAGES, TOKENS
 from lockstitch.plan import KEPT
 from lockstitch.stores.head import Entry, View
 from lockstitch.stores.showing import Shown, show
@@ -97,15 +97,13 @@ def is_over(view: View, terms: Terms, more: Sequence[Meta] = ()) -> tuple[str, .
     Raises:
         NeedsPayloads: a limit cannot be judged by what was counted.
     """
-    if not terms.bounded:
-        return ()
-    name = counter_name(terms.counter)
     fired: list[str] = []
     for unit, ceiling in terms.ceilings.items():
-        sizes = [view.size(unit, name), *(meta.size(unit, name) for meta in more)]
-        if None in sizes:
-            raise NeedsPayloads
-        if sum(size for size in sizes if size) > ceiling:
+        if unit == MESSAGES:
+            total = len(view.entries) + len(more)
+        else:
+            total = _total(view, more, unit, counter_name(terms.counter))
+        if total > ceiling:
             fired.append(f"over {ceiling:,} {unit}")
     last = terms.keeps_last
     if last is not None and last.turns is not None:
@@ -116,6 +114,16 @@ def is_over(view: View, terms: Terms, more: Sequence[Meta] = ()) -> tuple[str, .
     elif last is not None and len(view.entries) + len(more) > (last.groups or 0):
         fired.append(f"over {last.groups:,} groups")
     return tuple(fired)
+
+
+def _total(view: View, more: Sequence[Meta], unit: str, counter: str) -> int:
+    total = view.size(unit, counter)
+    for meta in more:
+        size = meta.size(unit, counter)
+        total = None if total is None or size is None else total + size
+    if total is None:
+        raise NeedsPayloads
+    return total
 
 
 def cut_by_facts(view: View, terms: Terms) -> Cut | None:
@@ -129,15 +137,15 @@ def cut_by_facts(view: View, terms: Terms) -> Cut | None:
     if not fired:
         return None
     seen = shown(view, terms)
+    if terms.directive.cut == "prefix":
+        # One boundary in the order in which things were said, not in which they are shown.
+        seen = msgspec.structs.replace(seen, standing=sorted(seen.standing))
     name = counter_name(terms.counter)
     sizers = [_listed(view, seen.standing, unit, name) for unit in terms.limits.units]
     newly = _given_up(view, seen, sizers, terms)
-    waiting = seen.open[newly:]
-    place = {at: position for position, at in enumerate(seen.standing)}
-    pins = frozenset(place[at] for members in waiting for at in members)
     facts = [view.entries[at].meta.facts for at in seen.standing]
     transcript = _of_facts(facts, FORMATS[view.format])
-    reasons, overflow = _decided(transcript, terms, sizers, pins)
+    reasons, overflow, newly = _decided(transcript, terms, sizers, _waiting(view, seen), newly)
     kept = {seen.standing[position] for position, why in enumerate(reasons) if why in KEPT}
     gone = [(view.entries[seen.standing[at]].seq, why) for at, why in enumerate(reasons)]
     gone = [(seq, why) for seq, why in gone if why not in KEPT]
@@ -220,28 +228,79 @@ def _asks(facts: Facts) -> bool:
 _OVERFLOW: Final = "what must stay is over the limit"
 
 
+class _Waiting(msgspec.Struct, frozen=True):
+    """The groups that hold open calls, the oldest first, by their places among what stands.
+
+    Args:
+        groups: their members.
+        given_up: the places of calls that nobody has waited for since an earlier cut.
+        answered_now: whether the newest of them is at the end: somebody is at it.
+        fresh: the members of groups whose answers have only just come.
+    """
+
+    groups: list[tuple[int, ...]]
+    given_up: frozenset[int]
+    answered_now: bool
+    fresh: frozenset[int]
+
+    def since(self, newly: int) -> tuple[frozenset[int], frozenset[int]]:
+        """Return what is held, and where nobody waits, if so many are given up now."""
+        held = frozenset(at for members in self.groups[newly:] for at in members)
+        return held | self.fresh, self.given_up.union(*self.groups[:newly])
+
+
+def _waiting(view: View, seen: Shown) -> _Waiting:
+    place = {at: position for position, at in enumerate(seen.standing)}
+    groups = [tuple([place[at] for at in members]) for members in seen.open]
+    abandoned = set(view.head.abandoned)
+    return _Waiting(
+        groups=groups,
+        given_up=frozenset(
+            at for at, one in enumerate(seen.standing) if view.entries[one].seq in abandoned
+        ),
+        answered_now=bool(groups) and len(seen.standing) - 1 in groups[-1],
+        fresh=frozenset(place[at] for at in seen.fresh),
+    )
+
+
 def _decided(
-    transcript: Transcript, terms: Terms, sizers: Sequence[Sizer], pins: frozenset[int]
-) -> tuple[list[str], str]:
-    """Return the reason of each message, and what did not fit."""
+    transcript: Transcript,
+    terms: Terms,
+    sizers: Sequence[Sizer],
+    waiting: _Waiting,
+    newly: int,
+) -> tuple[list[str], str, int]:
+    """Return the reason of each message, what did not fit, and how many groups are given up."""
+    pins, abandoned = waiting.since(newly)
     ask = Request(
         limits=terms.limits,
         profile=terms.profile,
         cut=terms.directive.cut,
         pins=pins,
+        abandoned=abandoned,
         on_overflow="smallest" if terms.overflow == "smallest" else "raise",
+        readable=False,
     )
     try:
-        return _reasons(transcript, ask, sizers), ""
+        return _reasons(transcript, ask, sizers), "", newly
     except CannotFit as error:
         if terms.overflow == "raise":
             raise
         told = f"{_OVERFLOW}: {error.needed:,} {error.unit} of {error.limit:,}"
+    # What could not be shown for now anyway goes before the newest that was said.
+    most = len(waiting.groups) - waiting.answered_now
+    held, given_up = waiting.since(max(newly, most))
     head = frozenset(_system(transcript))
-    for held in (pins | head, head, frozenset[int]()):
+    for fewer, floor, count in (
+        ({"pins": held, "abandoned": given_up}, True, max(newly, most)),
+        ({"pins": pins | head}, False, newly),
+        ({"pins": waiting.fresh | head}, False, newly),
+        ({"pins": head}, False, newly),
+        ({"pins": frozenset[int]()}, False, newly),
+    ):
         try:
-            loose = msgspec.structs.replace(ask, pins=held, floor=False)
-            return _reasons(transcript, loose, sizers), told
+            loose = msgspec.structs.replace(ask, floor=floor, **fewer)
+            return _reasons(transcript, loose, sizers), told, count
         except CannotFit:
             continue
     raise AssertionError("a window that holds nothing always fits")  # pragma: no cover

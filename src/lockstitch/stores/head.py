@@ -222,7 +222,7 @@ class View(msgspec.Struct):
         if item is not None:
             meta = resized(meta, item.sizes)
         self._add_up((meta,))
-        self.entries.append(Entry(seq, meta, item, row if row.payload else None))
+        self.entries.append(Entry(seq, meta, item, None if row.payload is None else row))
 
     @property
     def format(self) -> str:

@@ -30,6 +30,8 @@ class MemoryBackend:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._ledgers: dict[Key, Ledger] = {}
+        # One for all drivers: a step of one is never in the middle of a step of another.
+        self.lock = threading.Lock()
 
     def commit(self, change: Commit) -> Effect[Committed]:
         """Carry a commit out."""
@@ -144,11 +146,10 @@ class MemoryDriver:
 
     def __init__(self, backend: MemoryBackend | None = None) -> None:
         self.backend = backend or MemoryBackend()
-        self._lock = threading.Lock()
 
     def perform(self, step: Callable[[], Any]) -> Any:
         """Call a step."""
-        with self._lock:
+        with self.backend.lock:
             return step()
 
     def close(self) -> None:
@@ -160,11 +161,10 @@ class AsyncMemoryDriver:
 
     def __init__(self, backend: MemoryBackend | None = None) -> None:
         self.backend = backend or MemoryBackend()
-        self._lock = threading.Lock()
 
     async def perform(self, step: Callable[[], Any]) -> Any:
         """Call a step."""
-        with self._lock:
+        with self.backend.lock:
             return step()
 
     async def aclose(self) -> None:

@@ -199,7 +199,7 @@ def read_meta(stored: Stored) -> Meta:
         SchemaTooNew: a newer version of Lockstitch wrote it.
     """
     if stored.meta.startswith(UNREADABLE):
-        raise CorruptRow(stored.meta[1:].decode(), seq=stored.seq)
+        raise CorruptRow(_told(stored.meta), seq=stored.seq)
     envelope: _Envelope | None
     try:
         envelope = _envelopes.decode(stored.meta)
@@ -227,6 +227,11 @@ def read_meta(stored: Stored) -> Meta:
     )
 
 
+def _told(unreadable: bytes) -> str:
+    """Return why something is unreadable, which may be garbage that only begins like this."""
+    return unreadable[1:].decode(errors="replace") or "it cannot be read"
+
+
 def _second_look(stored: Stored, error: Exception) -> tuple[_Envelope | None, int]:
     """Read a meta that is not of today's shape: one of bytes, or of a later version."""
     try:
@@ -249,7 +254,7 @@ def native_of(stored: Stored, meta: Meta) -> Any:
     if not payload:
         raise CorruptRow("its payload is not there", seq=stored.seq)
     if payload.startswith(UNREADABLE):
-        raise CorruptRow(payload[1:].decode(), seq=stored.seq)
+        raise CorruptRow(_told(payload), seq=stored.seq)
     if zlib.crc32(payload) != meta.checksum:
         raise CorruptRow("its payload has another checksum", seq=stored.seq)
     if meta.format and meta.format not in FORMATS:

@@ -39,12 +39,15 @@ class Shown(msgspec.Struct, frozen=True):
         standing: those and the ones that are only hidden for now, in order: what a cut decides on.
         open: the positions of groups that hold a call somebody waits for, oldest group first.
         orphans: the positions of answers to calls that are not there.
+        fresh: the positions of groups whose answers are the newest there is: whoever waited for
+            them has not seen them yet, however long ago the call was made.
     """
 
     order: list[int]
     standing: list[int]
     open: list[tuple[int, ...]]
     orphans: list[int]
+    fresh: tuple[int, ...] = ()
 
 
 def ties_of(format: Format, profile: Profile) -> Ties:
@@ -92,12 +95,29 @@ def show(
     standing = _standing(groups, form, frozenset(orphans))
     hidden = set() if not waiting else _hidden(groups, form, standing, waiting, closed=closed)
     order = [at for at in standing if at not in hidden] if hidden else standing
-    return Shown(order, standing, [groups_members(groups, name) for name in waiting], orphans)
+    return Shown(
+        order,
+        standing,
+        [groups_members(groups, name) for name in waiting],
+        orphans,
+        _fresh(groups, facts, frozenset(orphans)),
+    )
 
 
 def groups_members(groups: Groups, name: int) -> tuple[int, ...]:
     """Return the positions of the group with a name."""
     return tuple([at for at, one in enumerate(groups.names) if one == name])
+
+
+def _fresh(groups: Groups, facts: Sequence[Facts], orphans: frozenset[int]) -> tuple[int, ...]:
+    """Return the groups that the answers at the end belong to."""
+    names: set[int] = set()
+    for at in range(len(facts) - 1, -1, -1):
+        if facts[at].calls or not facts[at].linked:
+            break
+        if at not in orphans:
+            names.add(groups.names[at])
+    return tuple([at for at, name in enumerate(groups.names) if name in names])
 
 
 def _orphans(groups: Groups, facts: Sequence[Facts]) -> list[int]:

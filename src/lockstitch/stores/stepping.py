@@ -66,7 +66,7 @@ def cut_by_steps(
     seen = shown(view, terms)
     transcript = transcript_of([natives[at] for at in seen.standing], view.format)
     place = {at: position for position, at in enumerate(seen.standing)}
-    pins = [place[at] for members in seen.open for at in members]
+    pins = [place[at] for members in (*seen.open, seen.fresh) for at in members]
     try:
         way = _way(transcript, terms, pins, now=now)
         decision, failure = yield from _talk(way, summarizer)
@@ -78,7 +78,8 @@ def cut_by_steps(
         way = _way(transcript, terms, (), now=now, floor=False)
         decision, failure = yield from _talk(way, summarizer)
     if not decision.changes:
-        return None
+        # That a summary was wanted and could not be had is told, although nothing comes of it.
+        return Cut(entries=view.entries, gone=[], failure=failure.brief) if failure else None
     if blobs is not None:
         yield Ask(write_blobs, (decision, transcript, blobs))
     entries, gone = _as_entries(view, seen.standing, transcript, terms, decision)

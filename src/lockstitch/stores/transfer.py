@@ -258,7 +258,7 @@ class Taking:
         self._had = 0
         self._begun = False
         self._newest = 0
-        self._head = Head()
+        self._head: Head | None = None
 
     def take(self, line: dict[str, Any]) -> Effect[None]:
         """Take one line in."""
@@ -278,6 +278,7 @@ class Taking:
             if self._events > self._had:
                 yield from self._send(note=event.written())
         elif "view" in line:
+            yield from self._flush()
             self._head = msgspec.convert(line["view"], Head)
         else:
             raise ValueError(f"a line with {', '.join(sorted(line))}")
@@ -318,8 +319,7 @@ class Taking:
         if batch[0].seq != here + 1:
             raise ValueError(f"row {here + 1} is missing: the next one is {batch[0].seq}")
         rows = tuple([Row(row.meta, row.payload or b"") for row in batch])
-        key = read_meta(batch[0]).key if batch[0].meta else None
-        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=key)
+        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=_key_of(batch[0]))
 
     def _send(self, *, mark: str = "", **fields: Any) -> Effect[Committed]:
         sent = Commit(
@@ -342,15 +342,17 @@ class Taking:
         return done
 
     def finish(self, note: str) -> Effect[int]:
-        """Write the view; from then on the session is there for all."""
-        yield from self._flush()
+        """Write the view; from then on the session is there for all.
+
+        The rows of a batch that is not all here are left for the next time.
+        """
         here = self._version.seq if self._version else 0
-        if not self._begun or here != self._newest:
+        head = self._head
+        if head is None or here != self._newest:
             raise FormatError(
                 f"the export ends at row {here} of {self._newest}: nothing can be read of the "
                 "session before the rest is here"
             )
-        head = self._head
         if head.through < here:
             items = (*head.items, Run(head.through + 1, here))
             head = msgspec.structs.replace(head, items=items, through=here)
@@ -374,6 +376,13 @@ class Taking:
             ),
         )
         return here
+
+
+def _key_of(row: Stored) -> str | None:
+    try:
+        return read_meta(row).key if row.meta else None
+    except CorruptRow:
+        return None  # what cannot be read goes along as it is
 
 
 def _line_of(row: Stored) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def prefix_cut(window: Window) -> int | None:
     if not boundaries:
         return None
     best = boundaries[-1]
-    if not window.request.floor:
+    if not window.request.floor and window.request.readable:
         best = _past_damage(window, boundaries)
     for unit, first in enumerate(window.units.firsts):
         if first >= best:

@@ -45,6 +45,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of the planner: the arguments of `trim`, checked.
 
     `cutting`: a cut is on already, so that it goes down to its mark although the limit holds.
+    `abandoned`: where calls stand that nobody waits for any more, however new: the floor does
+    without them.
+    `readable`: whether there is more of a message than its facts; without that nobody looks for
+    damage.
     """
 
     limits: Limits
@@ -54,6 +58,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     floor: bool = True
     on_overflow: Literal["raise", "smallest", "empty"] = "raise"
     cutting: bool = False
+    abandoned: frozenset[int] = frozenset()
+    readable: bool = True
 
 
 class Outcome(NamedTuple):
@@ -263,7 +269,8 @@ class Window:
                 return wanted
             self.keep(user, "task")
         for unit in units.with_state(OPEN):
-            self.keep_unit(unit, "open")
+            if units.firsts[unit] not in self.request.abandoned:
+                self.keep_unit(unit, "open")
         newest = units.newest_complete()
         if newest is None:
             # Everything near the end is damaged or open; what stands before it decides.

@@ -119,8 +119,11 @@ class Twins:
         known = self._seen.get(key.id)
         if not known or self._draw.random() < 0.1:  # noqa: PLR2004 - how often nothing is known
             return None
-        stale = self._draw.random() < 0.25  # noqa: PLR2004 - how often something old is
-        return self._draw.choice(known) if stale else known[-1]
+        kind = self._draw.choices(("newest", "stale", "lost"), (70, 24, 6))[0]
+        if kind == "lost":
+            # Rows were acknowledged that are not there: a failover lost them.
+            return msgspec.structs.replace(known[-1], seq=known[-1].seq + self._draw.choice((1, 9)))
+        return self._draw.choice(known) if kind == "stale" else known[-1]
 
     def _remember(self, key: Key, version: Version | None) -> None:
         if version is not None:

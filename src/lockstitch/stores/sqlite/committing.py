@@ -153,7 +153,11 @@ def _earlier(
             return used
     expected = change.expected
     start = session.seq - LOOK_BACK
-    if expected is not None and expected.epoch == session.epoch:
+    if (
+        expected is not None
+        and expected.epoch == session.epoch
+        and expected.seq <= session.seq  # else rows were lost that had been acknowledged
+    ):
         start = expected.seq
     if start >= session.seq:
         return None  # nobody has written since, not even this commit

@@ -63,10 +63,11 @@ class Session(msgspec.Struct):
         return Version(self.epoch, self.revision, self.seq)
 
     def at(self, version: Version | None) -> bool:
-        """Whether its head is the one that somebody saw."""
+        """Whether its head is the one that somebody saw, and the rows are there that they saw."""
         return (
             version is not None
             and version.revision == self.revision
+            and version.seq <= self.seq
             and version.epoch == self.epoch
         )
 

@@ -1,0 +1,1 @@
+"""The contract of stores, as tests: `lockstitch.testing.stores` puts them together."""
