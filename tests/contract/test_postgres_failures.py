@@ -21,6 +21,7 @@ from lockstitch.errors import StoreError, StoreUnavailable
 from lockstitch.stores.base import Commit, Key, Row
 from lockstitch.stores.postgres import connect, connect_async
 from lockstitch.stores.postgres.failures import failure
+from lockstitch.stores.postgres.watching import Watch
 from lockstitch.stores.running import awaited, run
 
 KEY = Key("acme", "user-42")
@@ -394,6 +395,55 @@ def test_a_process_that_was_forked_has_connections_of_its_own(postgres, schema):
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS, postgres, schema]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("127\n", "")
+
+
+def test_what_a_forked_process_takes_over_is_left_alone(postgres, schema, monkeypatch):
+    with ConnectionPool(postgres, min_size=1, open=True) as pool:
+        for client in (postgres, pool):
+            driver = connect(client, schema=schema)
+            send(driver, f"before {client}")
+            inherited = driver._lender
+            monkeypatch.setattr(driver, "_process", -1)  # as if it had been forked
+            assert send(driver, f"after {client}").outcome == "stored"
+            assert (driver._lender is inherited) is (client is pool)
+            driver.close()
+            inherited.close()
+    # What was in the other process is not closed by this one: here the test has done so.
+
+
+class _Scripted(dict):
+    """Says that it holds something when the test says so."""
+
+    def __init__(self, *answers: bool):
+        super().__init__()
+        self.answers = list(answers)
+
+    def __bool__(self) -> bool:
+        return self.answers.pop(0) if self.answers else False
+
+
+def test_what_begins_when_the_thread_is_about_to_go_is_watched_by_another():
+    watch = Watch(0.01)
+    watch._deadlines = _Scripted(False, False, True)  # the last is asked when it has gone
+    watch._run()
+    assert watch._thread is not None
+    watch._start()  # there is one already
+    watch._thread.join(5)
+    assert watch._thread is None
+    watch.close()
+
+
+def test_a_connection_is_ended_when_its_time_is_over_and_not_when_it_has_come_back(postgres):
+    watch = Watch(60)
+    with psycopg.connect(postgres) as late, psycopg.connect(postgres) as back:
+        watch._deadlines = {back: 0.0, late: 0.0}
+        end = watch.end
+        watch.end = lambda one: end(one) and one is late  # it has just been taken out
+        watch._next()
+        assert back.execute("SELECT 1").fetchone() == (1,)
+        with pytest.raises(psycopg.OperationalError):
+            late.execute("SELECT 1")
+    watch.close()
 
 
 # --- what the server refuses ---------------------------------------------------------------------

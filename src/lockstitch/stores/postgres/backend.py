@@ -10,6 +10,7 @@ Must not know: any client of PostgreSQL, messages, formats.
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.stores.names import escaped, name_of, tenant_name
@@ -83,9 +84,10 @@ class PostgresBackend:
     def commit(self, change: Commit) -> Effect[Committed]:
         """Carry a commit out, whole or not at all, in one round trip."""
         expected, new = change.expected, change.change
+        name, id = _named(change.key)
         values = {
-            "name": name_of(change.key),
-            "id": escaped(change.key.id),
+            "name": name,
+            "id": id,
             "mark": _plain(change.mark),
             "epoch": None if expected is None else _plain(expected.epoch),
             "revision": None if expected is None else str(expected.revision),
@@ -198,6 +200,12 @@ class PostgresBackend:
             swept += found
             if found < _SWEPT_AT_ONCE:
                 return swept
+
+
+@lru_cache(maxsize=1_024)
+def _named(key: Key) -> tuple[str, str]:
+    """Return the name of a session and its escaped id; most commits are to one of a few."""
+    return name_of(key), escaped(key.id)
 
 
 def _plain(text: str) -> str:

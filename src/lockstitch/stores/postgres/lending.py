@@ -31,7 +31,7 @@ from lockstitch.stores.postgres.watching import Watch
 __all__ = ["FOREVER", "Lender", "Pooled", "Rows", "Single", "lender"]
 
 Rows = list[tuple[Any, ...]]
-FOREVER: Final = 1e9
+FOREVER: Final = 1e6
 
 
 class Lender(Protocol):
@@ -87,7 +87,8 @@ def _exchanged(connection: psycopg.Connection[Any], step: Statement) -> Rows:
     """Send a statement, and return what comes back."""
     with psycopg.Cursor(connection, row_factory=tuple_row) as cursor:
         cursor.adapters.register_dumper(ByteaArray, ByteaArrayDumper)
-        cursor.execute(step.sql.encode(), step.values, binary=True)
+        # Text of our own with names that were checked; psycopg asks for a literal.
+        cursor.execute(step.sql, step.values, binary=True)  # pyright: ignore[reportArgumentType]
         return cursor.fetchall() if cursor.description else []
 
 
@@ -135,17 +136,18 @@ class Pooled:
     def send(self, step: Statement) -> Rows:
         """Send a statement."""
         connection = self._taken()
+        watch = self._watch
+        if watch is not None:
+            watch.begin(connection)
         try:
-            if self._watch is None:
-                return _by_itself(connection, step)
-            with self._watch.over(connection) as watched:
-                try:
-                    return _by_itself(connection, step)
-                except psycopg.OperationalError:
-                    if watched.cut:
-                        raise too_late(step, self._watch.seconds) from None
-                    raise
+            return _by_itself(connection, step)
+        except psycopg.OperationalError:
+            if watch is None or watch.end(connection):
+                raise
+            raise too_late(step, watch.seconds) from None
         finally:
+            if watch is not None:
+                watch.end(connection)
             self._pool.putconn(connection)
 
     def _taken(self) -> psycopg.Connection[Any]:

@@ -82,7 +82,8 @@ async def _exchanged(connection: psycopg.AsyncConnection[Any], step: Statement) 
     """Send a statement, and return what comes back."""
     async with psycopg.AsyncCursor(connection, row_factory=tuple_row) as cursor:
         cursor.adapters.register_dumper(ByteaArray, ByteaArrayDumper)
-        await cursor.execute(step.sql.encode(), step.values, binary=True)
+        # Text of our own with names that were checked; psycopg asks for a literal.
+        await cursor.execute(step.sql, step.values, binary=True)  # pyright: ignore[reportArgumentType]
         return await cursor.fetchall() if cursor.description else []
 
 
@@ -132,7 +133,7 @@ class AsyncPooled:
     async def send(self, step: Statement) -> Rows:
         """Send a statement."""
         connection = await self._taken()
-        late = asyncio.Event()
+        late: list[bool] = []
         timer = None
         if self._timeout is not None:
             loop = asyncio.get_running_loop()
@@ -140,7 +141,7 @@ class AsyncPooled:
         try:
             return await _by_itself(connection, step)
         except psycopg.OperationalError:
-            if late.is_set():
+            if late:
                 raise too_late(step, self._timeout or 0) from None
             raise
         finally:
@@ -176,8 +177,8 @@ class AsyncPooled:
             await self._pool.close()
 
 
-def _give_up(connection: psycopg.AsyncConnection[Any], late: asyncio.Event) -> None:
-    late.set()
+def _give_up(connection: psycopg.AsyncConnection[Any], late: list[bool]) -> None:
+    late.append(True)
     cut(connection)
 
 

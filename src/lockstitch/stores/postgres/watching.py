@@ -11,51 +11,21 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.stores.postgres.sending import cut
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Watch", "Watched"]
-
-
-class Watched:
-    """A connection while an answer is waited for.
-
-    Args:
-        watch: who watches it.
-        connection: the connection.
-    """
-
-    __slots__ = ("_connection", "_deadline", "_watch", "cut")
-
-    def __init__(self, watch: Watch, connection: psycopg.Connection[Any]) -> None:
-        self._watch = watch
-        self._connection = connection
-        self._deadline = time.monotonic() + watch.seconds
-        self.cut = False
-
-    def __enter__(self) -> Self:
-        self._watch.begin(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._watch.end(self)
-
-    def left(self, now: float) -> float:
-        """Return how many seconds there are still."""
-        return self._deadline - now
-
-    def give_up(self) -> None:
-        """End the connection; whoever waits on it goes on with an error."""
-        self.cut = True
-        cut(self._connection)
+__all__ = ["Watch"]
 
 
 class Watch:
-    """Watches connections.
+    """Watches connections on which an answer is waited for.
+
+    What happens with every statement takes no lock: whoever takes a connection out of the
+    dictionary, which is one step, has it, be it the thread that ends it or the one that waited.
 
     Args:
         seconds: how long an answer may take.
@@ -63,31 +33,21 @@ class Watch:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._condition = threading.Condition()
         # In the order in which they began, which is that of their deadlines.
-        self._watched: dict[Watched, None] = {}
+        self._deadlines: dict[psycopg.Connection[Any], float] = {}
+        self._condition = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def over(self, connection: psycopg.Connection[Any]) -> Watched:
-        """Watch a connection inside a `with`."""
-        return Watched(self, connection)
+    def begin(self, connection: psycopg.Connection[Any]) -> None:
+        """Begin to watch a connection."""
+        self._deadlines[connection] = time.monotonic() + self.seconds
+        if self._thread is None:
+            self._start()
 
-    def begin(self, watched: Watched) -> None:
-        """Begin to watch."""
-        with self._condition:
-            self._watched[watched] = None
-            # It is not alive either in a process that was forked.
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(
-                    target=self._run, name="lockstitch-postgres-watch", daemon=True
-                )
-                self._thread.start()
-
-    def end(self, watched: Watched) -> None:
-        """Stop watching; a connection is never ended after this."""
-        with self._condition:
-            self._watched.pop(watched, None)
+    def end(self, connection: psycopg.Connection[Any]) -> bool:
+        """Stop watching a connection; say whether it was in time, and has not been ended."""
+        return self._deadlines.pop(connection, None) is not None
 
     def close(self) -> None:
         """Let the thread go."""
@@ -95,26 +55,35 @@ class Watch:
             self._closed = True
             self._condition.notify_all()
             thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None:
             thread.join()
+
+    def _start(self) -> None:
+        with self._condition:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="lockstitch-postgres-watch", daemon=True
+                )
+                self._thread.start()
 
     def _run(self) -> None:
         with self._condition:
             idle = False
-            while not self._closed and not (idle and not self._watched):
+            while not self._closed and not (idle and not self._deadlines):
                 # Nobody wakes this thread when something begins: no deadline of anything that
                 # does comes before it wakes by itself.
-                idle = not self._watched
+                idle = not self._deadlines
                 self._condition.wait(self._next())
             self._thread = None
+        if self._deadlines and not self._closed:
+            self._start()  # it began when this thread was about to go
 
     def _next(self) -> float:
         """Give up what is late, and return the seconds until something else may be."""
         now = time.monotonic()
-        for watched in list(self._watched):
-            left = watched.left(now)
-            if left > 0:
-                return left
-            del self._watched[watched]
-            watched.give_up()
+        for connection, deadline in list(self._deadlines.items()):
+            if deadline > now:
+                return deadline - now
+            if self.end(connection):
+                cut(connection)
         return self.seconds
