@@ -10,3 +10,16 @@ def test_a_transcript_is_appended_as_the_messages_that_it_was_made_of():
     chat = ls.open_store("memory://").session("s")
     assert chat.append(ls.load(TURN)).count == 4
     assert list(chat.window()) == TURN
+
+
+def test_a_fork_in_the_middle_of_a_batch_is_whole():
+    store = ls.open_store("memory://")
+    chat = store.session("s")
+    chat.append(TURN)
+    fork = store.session(chat.fork("t", at=3))
+    assert fork.verify() == []
+    fork.append(user("more"))
+    assert fork.verify() == []
+    again = store.session("u")
+    again.import_(fork.export())
+    assert again.verify() == []
