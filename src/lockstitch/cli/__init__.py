@@ -17,6 +17,7 @@ from lockstitch.cli.demo import demo_command
 from lockstitch.cli.repair import export_command, repair_command
 from lockstitch.cli.rules import rules_command
 from lockstitch.cli.stats import stats_command
+from lockstitch.cli.store import store_command
 from lockstitch.cli.trim import trim_command
 
 __all__ = ["main"]
@@ -74,6 +75,7 @@ for command in (
     trim_command,
     stats_command,
     rules_command,
+    store_command,
     demo_command,
 ):
     main.add_command(command)
