@@ -64,7 +64,8 @@ def test_what_is_there_already_is_skipped_and_counted(run, three, other):
 
 def test_sessions_are_chosen_by_their_ids_or_a_prefix(run, three, other):
     assert outcomes(run("store", "copy", three, other, "t1", "s2", "--json")) == {
-        "t1": "copied", "s2": "copied"
+        "t1": "copied",
+        "s2": "copied",
     }
     assert set(outcomes(run("store", "copy", three, other, "--prefix", "s", "--json"))) == {
         "s1",
