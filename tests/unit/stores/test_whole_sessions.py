@@ -1,6 +1,10 @@
-"""Whole sessions: what `append` takes, what a fork leaves behind for `verify`."""
+"""Whole sessions: what `append` takes, what a fork leaves for `verify`, what needs a key."""
+
+import pytest
 
 import lockstitch as ls
+from lockstitch.stores.memory import MemoryBackend
+from lockstitch.stores.sealing import new_key
 from lockstitch.testing import assistant, call, result, user
 
 TURN = [user(), call("a"), result("a"), assistant()]
@@ -23,3 +27,10 @@ def test_a_fork_in_the_middle_of_a_batch_is_whole():
     again = store.session("u")
     again.import_(fork.export())
     assert again.verify() == []
+
+
+def test_an_encrypted_session_says_that_it_is_one_where_no_keys_are_given():
+    backend = MemoryBackend()
+    ls.open_store(backend, keys=new_key()).session("s").append(TURN)
+    with pytest.raises(ls.CorruptRow, match="is encrypted: open the store with its keys"):
+        ls.open_store(backend).session("s").window()
