@@ -1,8 +1,8 @@
 """The command line: what the library does, for files.
 
-Exit codes: 0 fine; 1 the provider would refuse what was checked or what a repair came to, or no
-window fits the limit; 2 the input or the arguments cannot be used; 3 a bug in Lockstitch. Findings
-go to standard output, everything else to standard error.
+Exit codes: 0 fine; 1 the provider would refuse what was checked or what a repair came to, no window
+fits the limit, or a store is damaged or was not copied whole; 2 the input or the arguments cannot
+be used; 3 a bug in Lockstitch. Findings go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations

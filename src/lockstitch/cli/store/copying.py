@@ -27,8 +27,6 @@ from lockstitch.cli.store.places import (
 from lockstitch.cli.store.printing import print_json
 from lockstitch.errors import LockstitchError
 from lockstitch.explain import count
-from lockstitch.stores.reading import PAGE
-from lockstitch.stores.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,6 +96,8 @@ def copy_command(
 
 
 def _pages(info: SessionInfo) -> int:
+    from lockstitch.stores.reading import PAGE
+
     return 2 + -(-info.messages // PAGE)
 
 
@@ -139,6 +139,8 @@ def _copied(origin: Place, place: Place, info: SessionInfo, step: Callable[[], N
 
 def _planned(source: Session, there: Reading) -> Outcome:
     """Say what is to be done where a session may be there already, in whole or in part."""
+    from lockstitch.stores.settings import Settings
+
     if there.version is None:
         return "copied"
     copying = Settings.read(there.settings).copying
