@@ -35,6 +35,7 @@ from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent
+from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
-    from lockstitch.transcript import Transcript
 
 __all__ = ["Appending"]
 
@@ -100,7 +100,9 @@ class Appending(Conversation):
     def _opened(self, messages: Any) -> tuple[Transcript, bool]:
         """Open a batch in the session's format; whether its shape says which format it is."""
         if type(messages) is not list:
-            if _is_one(messages):
+            if isinstance(messages, Transcript):
+                messages = [*messages.natives]
+            elif _is_one(messages):
                 messages = [messages]
             elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
                 messages = list(messages)

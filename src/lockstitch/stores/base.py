@@ -17,7 +17,7 @@ to).
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -30,6 +30,7 @@ __all__ = [
     "Effect",
     "Key",
     "Listed",
+    "Migrating",
     "Reading",
     "Row",
     "Stored",
@@ -255,4 +256,17 @@ class Backend(Protocol):
 
     def sweep(self) -> Effect[int]:
         """Remove what has expired, where the server does not do so itself; return how many."""
+        ...
+
+
+@runtime_checkable
+class Migrating(Protocol):
+    """What a backend has besides that keeps a schema."""
+
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema forward; return the version that was there, 0 for none, and the one now.
+
+        Raises:
+            SchemaTooNew: a newer version of Lockstitch made it.
+        """
         ...

@@ -170,8 +170,10 @@ class Transferring(Changing):
         view = yield from self.read(payloads=False)
         if view is None:
             return []
+        happened = yield from self.events()
         found: list[Finding] = []
-        batches = _Batches(found)
+        # A fork may have begun in the middle of a batch: there it ends as it was meant to.
+        batches = _Batches(found, {event.seq for event in happened if event.kind == "fork"})
         newest = view.version.seq
         known = 0
         for first in range(1, newest + 1, PAGE):
@@ -190,7 +192,6 @@ class Transferring(Changing):
         for seq, why in view.damaged.items():
             if not any(one.seq == seq for one in found):
                 found.append(Finding(seq=seq, kind="view", message=f"the view shows it: {why}"))
-        happened = yield from self.events()
         broken = [event.failure for event in happened if event.failure.startswith(UNREADABLE)]
         found += [Finding(seq=0, kind="event", message=why) for why in broken]
         return found
@@ -199,8 +200,9 @@ class Transferring(Changing):
 class _Batches:
     """Looks at rows in order, whether each can be read and each batch is whole."""
 
-    def __init__(self, found: list[Finding]) -> None:
+    def __init__(self, found: list[Finding], ends: set[int]) -> None:
         self._found = found
+        self._ends = ends
         self._mark = ""
         self._first = self._count = self._wanted = 0
 
@@ -223,7 +225,8 @@ class _Batches:
 
     def end(self) -> None:
         """Look at the batch that has ended."""
-        if self._wanted and self._count != self._wanted:
+        cut = self._count < self._wanted and self._first + self._count - 1 in self._ends
+        if self._wanted and self._count != self._wanted and not cut:
             self._found.append(
                 Finding(
                     seq=self._first,
