@@ -11,7 +11,7 @@ import sys
 import pytest
 
 # Nothing that only the command line, the test kit, an extra, a backend or an event loop needs.
-UNWANTED = {"asyncio", "click", "hypothesis", "langchain_core", "rich", "sqlite3"}
+UNWANTED = {"asyncio", "click", "hypothesis", "langchain_core", "psycopg", "rich", "sqlite3"}
 
 MOST_NEW_MODULES = 166
 MOST_NEW_MEGABYTES = 25
