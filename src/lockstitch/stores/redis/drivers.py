@@ -1,0 +1,235 @@
+"""Drivers: they carry the steps of the Redis backend out with a client of redis-py's.
+
+Knows: redis.Redis, redis.cluster.RedisCluster, clients that Sentinel made, and their twins that are
+awaited. Whatever a client is told about decoding, what is stored stays bytes. A client with few
+connections makes callers wait for each other.
+
+Must not know: what a script does; that one is sent twice is for the script to notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+from lockstitch.errors import StoreUnavailable
+from lockstitch.stores.redis.backend import RedisBackend
+from lockstitch.stores.redis.failures import crowded, translated, unknown_script
+from lockstitch.stores.redis.sources import SCRIPTS
+from lockstitch.stores.redis.steps import Fields, Scan, Script
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+__all__ = ["AsyncRedisDriver", "RedisDriver"]
+
+# redis-py's own switch (redis.client.NEVER_DECODE): replies are bytes even where a client decodes.
+_BYTES: Final[dict[str, Any]] = {"NEVER_DECODE": True}
+_KEYS_AT_ONCE: Final = 1_000
+# A pool of more connections than this is not counted: one is free, or will be in a moment.
+_FEW: Final = 64
+_PATIENCE: Final = 20.0
+_MOMENT: Final = 0.002
+
+
+class RedisDriver:
+    """Carries steps out with a client that waits.
+
+    Args:
+        client: `redis.Redis` or `redis.cluster.RedisCluster`; it is used as it is.
+        prefix: what the name of every key begins with.
+        owns: what is closed with the driver; a client that was lent is not among it.
+    """
+
+    def __init__(
+        self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
+    ) -> None:
+        self.backend = RedisBackend(prefix)
+        self._client = client
+        self._owns = owns
+        width = _width(client)
+        self._turn: Any = threading.Semaphore(width) if width else nullcontext()
+
+    def perform(self, step: Any) -> Any:
+        """Carry out a step.
+
+        Raises:
+            StoreUnavailable: no server answered; the same may be tried again.
+            StoreError: a server refused.
+        """
+        until = None
+        with self._turn:
+            while True:
+                try:
+                    return self._answer(step)
+                except Exception as error:
+                    until = _patience(error, until)
+                time.sleep(_MOMENT)
+
+    def _answer(self, step: Any) -> Any:
+        if isinstance(step, Script):
+            return self._run(step)
+        if isinstance(step, Scan):
+            return self._scan(step)
+        return self._read(step)
+
+    def _run(self, step: Script) -> Any:
+        digest, source = SCRIPTS[step.name]
+        execute, keys = self._client.execute_command, step.keys
+        try:
+            return execute("EVALSHA", digest, len(keys), *keys, *step.arguments, **_BYTES)
+        except Exception as error:
+            if not unknown_script(error):
+                raise
+        return execute("EVAL", source, len(keys), *keys, *step.arguments, **_BYTES)
+
+    def _scan(self, step: Scan) -> Any:
+        client = self._client
+        servers, cursor = step.place or (_servers(client), 0)
+        if servers[0] is not None:
+            client = client.get_redis_connection(_server(client, servers[0]))
+        return _piece(servers, client.execute_command(*_scanning(step, cursor), **_BYTES))
+
+    def _read(self, step: Fields) -> Any:
+        with self._client.pipeline(transaction=False) as pipeline:
+            for key in step.keys:
+                pipeline.execute_command("HMGET", key, *step.names, **_BYTES)
+            return pipeline.execute()
+
+    def close(self) -> None:
+        """Close what is owned."""
+        for one in self._owns:
+            one.close()
+
+
+class AsyncRedisDriver:
+    """Carries steps out with a client that is awaited.
+
+    Args:
+        client: `redis.asyncio.Redis` or `redis.asyncio.cluster.RedisCluster`; it is used as it is.
+        prefix: what the name of every key begins with.
+        owns: what is closed with the driver; a client that was lent is not among it.
+    """
+
+    def __init__(
+        self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
+    ) -> None:
+        self.backend = RedisBackend(prefix)
+        self._client = client
+        self._owns = owns
+        width = _width(client)
+        self._turn: Any = asyncio.Semaphore(width) if width else nullcontext()
+
+    async def perform(self, step: Any) -> Any:
+        """Carry out a step.
+
+        Raises:
+            StoreUnavailable: no server answered; the same may be tried again.
+            StoreError: a server refused.
+        """
+        until = None
+        async with self._turn:
+            while True:
+                try:
+                    return await self._answer(step)
+                except Exception as error:
+                    until = _patience(error, until)
+                await asyncio.sleep(_MOMENT)
+
+    def _answer(self, step: Any) -> Awaitable[Any]:
+        if isinstance(step, Script):
+            return self._run(step)
+        if isinstance(step, Scan):
+            return self._scan(step)
+        return self._read(step)
+
+    async def _run(self, step: Script) -> Any:
+        digest, source = SCRIPTS[step.name]
+        execute, keys = self._client.execute_command, step.keys
+        try:
+            return await execute("EVALSHA", digest, len(keys), *keys, *step.arguments, **_BYTES)
+        except Exception as error:
+            if not unknown_script(error):
+                raise
+        return await execute("EVAL", source, len(keys), *keys, *step.arguments, **_BYTES)
+
+    async def _scan(self, step: Scan) -> Any:
+        client = self._client
+        if _clustered(client):
+            await client.initialize()
+        servers, cursor = step.place or (_servers(client), 0)
+        if servers[0] is not None:
+            client = _server(client, servers[0])
+        return _piece(servers, await client.execute_command(*_scanning(step, cursor), **_BYTES))
+
+    async def _read(self, step: Fields) -> Any:
+        async with self._client.pipeline(transaction=False) as pipeline:
+            for key in step.keys:
+                pipeline.execute_command("HMGET", key, *step.names, **_BYTES)
+            return await pipeline.execute()
+
+    async def aclose(self) -> None:
+        """Close what is owned."""
+        for one in self._owns:
+            await one.aclose()
+
+
+def _patience(error: Exception, until: float | None) -> float:
+    """Return until when a connection is waited for, or raise what an error means."""
+    if not crowded(error):
+        wrong = translated(error)
+        raise error if wrong is None else wrong from error
+    now = time.monotonic()
+    if until is not None and now > until:
+        raise StoreUnavailable(
+            f"all connections of the client were in use for {_PATIENCE:.0f} s: "
+            "give it more (max_connections)"
+        ) from error
+    return until or now + _PATIENCE
+
+
+def _clustered(client: Any) -> bool:
+    return hasattr(client, "get_primaries")
+
+
+def _width(client: Any) -> int | None:
+    """Return how many calls a client can carry at once, where that is few."""
+    if hasattr(client, "connection_pool"):
+        most = getattr(client.connection_pool, "max_connections", None)
+    else:
+        # A cluster's client has a pool a server: calls to one server must not be more than its.
+        settings = getattr(client, "connection_kwargs", None)
+        if settings is None:
+            settings = client.nodes_manager.connection_kwargs
+        most = settings.get("max_connections")
+    return most if most and most <= _FEW else None
+
+
+def _servers(client: Any) -> tuple[str | None, ...]:
+    """Return the names of the servers that hold keys; `None` for the only one."""
+    if not _clustered(client):
+        return (None,)
+    return tuple(sorted(node.name for node in client.get_primaries()))
+
+
+def _server(client: Any, name: str) -> Any:
+    node = client.get_node(node_name=name)
+    if node is None:
+        raise StoreUnavailable(f"{name} has left the cluster while it was looked through")
+    return node
+
+
+def _scanning(step: Scan, cursor: int) -> tuple[Any, ...]:
+    count = ("COUNT", _KEYS_AT_ONCE)
+    return ("SCAN", cursor, "MATCH", step.pattern, *count, "TYPE", "hash")
+
+
+def _piece(servers: tuple[str | None, ...], answer: Any) -> tuple[Any, list[bytes]]:
+    """Return the place where a scan goes on, and what was found."""
+    cursor, keys = answer
+    if not cursor:
+        servers = servers[1:]
+    return (servers, cursor) if servers else None, keys
