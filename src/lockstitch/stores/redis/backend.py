@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.errors import CorruptRow, SchemaTooNew, StoreError
 from lockstitch.stores.base import Committed, Reading, Version
 from lockstitch.stores.names import escaped, name_of, tenant_name
 from lockstitch.stores.redis.listing import listed
-from lockstitch.stores.redis.replies import expiry, stored, text, utf8
+from lockstitch.stores.redis.replies import expiry, stored, text, utf8, without_ranges
 from lockstitch.stores.redis.sources import SCHEMA
 from lockstitch.stores.redis.steps import Script
 
@@ -35,8 +36,9 @@ _LARGEST: Final = 512 * 1024 * 1024 - 1
 # What the server is asked for at once when rows are read by their numbers.
 _PAGE_ROWS: Final = 1_000
 _PAGE_BYTES: Final = 4 * 1024 * 1024
-# A script counts in doubles: beyond this its milliseconds would not be exact.
-_LONGEST_TTL: Final = 10**11
+# About three hundred years; a script counts milliseconds in doubles.
+_LONGEST_TTL: Final = 10**10
+_COMMIT: Final = Struct("<H6d3H")
 
 
 @lru_cache(maxsize=4_096)
@@ -84,25 +86,21 @@ class RedisBackend:
             raise _refused(outcome, reply[1], keys)
         if len(reply) == 1:
             return Committed(outcome=_OUTCOMES[outcome], now=Reading(version=None))
-        version = Version(text(reply[1]), reply[2], reply[3])
-        expires = expiry(reply[4])
-        if len(reply) == 9:  # noqa: PLR2004 - nothing was looked for
-            now = Reading(version=version, settings=reply[5], expires=expires)
-        else:
-            now = Reading(
-                version=version,
-                settings=reply[5],
-                head=reply[10],
-                through=reply[9],
-                rows=stored(reply[11], reply[12]) if len(reply) > 11 else (),  # noqa: PLR2004
-                expires=expires,
-            )
+        looked = len(reply) > 10  # noqa: PLR2004 - the parts of a reply are counted in its script
+        now = Reading(
+            version=Version(text(reply[1]), reply[2], reply[3]),
+            settings=reply[6],
+            head=without_ranges(reply[11]) if looked else None,
+            through=reply[10] if looked else 0,
+            rows=stored(reply[12], reply[13]) if len(reply) > 12 else (),  # noqa: PLR2004 - see above
+            expires=expiry(reply[4], reply[5]),
+        )
         return Committed(
             outcome=_OUTCOMES[outcome],
             now=now,
-            first=reply[6],
-            count=reply[7],
-            changed=reply[8] == 1,
+            first=reply[7],
+            count=reply[8],
+            changed=reply[9] == 1,
         )
 
     def view(
@@ -115,21 +113,22 @@ class RedisBackend:
             SchemaTooNew: a newer version of Lockstitch wrote the session.
         """
         keys, _ = _keys(self._prefix, key)
-        reply = yield Script("view", keys, (*_seen(known), int(payloads)))
+        seen = (b"", -1, 0) if known is None else (utf8(known.epoch), known.revision, known.seq)
+        reply = yield Script("view", keys, (*seen, int(payloads)))
         if reply[0] < 1:
             if reply[0] < 0:
                 raise _refused(reply[0], reply[1], keys)
             return Reading(version=None)
         rows: tuple[Stored, ...] = ()
-        if len(reply) > 8:  # noqa: PLR2004 - there are rows
-            rows = stored(reply[8], reply[9], reply[10] if payloads else None)
+        if len(reply) > 9:  # noqa: PLR2004 - the parts of a reply are counted in its script
+            rows = stored(reply[9], reply[10], reply[11] if payloads else None)
         return Reading(
             version=Version(text(reply[1]), reply[2], reply[3]),
-            settings=reply[5],
-            head=reply[7],
-            through=reply[6],
+            settings=reply[6],
+            head=without_ranges(reply[8]),
+            through=reply[7],
             rows=rows,
-            expires=expiry(reply[4]),
+            expires=expiry(reply[4], reply[5]),
         )
 
     def rows(
@@ -221,22 +220,32 @@ class RedisBackend:
 
 def _arguments(change: Commit, name: bytes) -> tuple[Any, ...]:
     """Return what the script of a commit is told, in the order that it says."""
-    letters = ("x" if change.exclusive else "") + ("l" if change.look else "")
+    flags = 0
     more: list[bytes] = []
+    if change.look:
+        flags |= 2
+    if change.exclusive:
+        flags |= 4
     if change.idempotency is not None:
-        letters += "i"
+        flags |= 16
         more.append(utf8(change.idempotency))
     if change.note:
-        letters += "n"
+        flags |= 32
         more.append(change.note)
     if change.settings is not None:
-        letters += "s"
+        flags |= 64
         more.append(change.settings)
-    new = change.change
+    new, through = change.change, 0
     if new is not None:
-        letters += "ct" if new.strict else "c"
-        ranges, purge = _ranges(new.ranges), _ranges(new.purge)
-        more += (new.head, ranges, b"%d" % new.through, new.event, purge)
+        flags |= 136 if new.strict else 128
+        more.append(b"%b\n%b" % (_ranges(new.ranges), new.head))
+        through = new.through
+        if new.event:
+            flags |= 256
+            more.append(new.event)
+        if new.purge:
+            flags |= 512
+            more.append(_ranges(new.purge))
     rows = change.rows
     payloads = [row.payload for row in rows]
     if len(rows) > _MOST_ROWS or max(map(len, payloads), default=0) > _LARGEST:
@@ -244,14 +253,26 @@ def _arguments(change: Commit, name: bytes) -> tuple[Any, ...]:
             f"one commit takes {_MOST_ROWS:,} rows and a row {_LARGEST:,} bytes, "
             f"got {len(rows):,} rows of {sum(map(len, payloads)):,} bytes: append them in parts"
         )
-    return (
-        escaped(change.mark).encode(),
-        *_seen(change.expected),
-        letters.encode(),
+    seen_epoch, revision, seq = b"", 0, 0
+    if change.expected is not None:
+        flags |= 1
+        seen_epoch = utf8(change.expected.epoch)
+        revision, seq = change.expected.revision, change.expected.seq
+    mark, epoch = f"{escaped(change.mark)} ".encode(), utf8(change.epoch)
+    packed = _COMMIT.pack(
+        flags,
+        revision,
+        seq,
         len(rows),
         _milliseconds(change.ttl),
-        utf8(change.epoch),
+        through,
         change.after,
+        len(mark),
+        len(seen_epoch),
+        len(epoch),
+    )
+    return (
+        b"".join((packed, mark, seen_epoch, epoch)),
         change.initial,
         name,
         *more,
@@ -260,19 +281,14 @@ def _arguments(change: Commit, name: bytes) -> tuple[Any, ...]:
     )
 
 
-def _seen(known: Version | None) -> tuple[Any, ...]:
-    """Return a version as scripts read it."""
-    return (b"", b"-", 0) if known is None else (utf8(known.epoch), known.revision, known.seq)
-
-
 def _ranges(ranges: tuple[int, ...]) -> bytes:
     return " ".join(map(str, ranges)).encode()
 
 
-def _milliseconds(ttl: float | None) -> bytes | int:
+def _milliseconds(ttl: float | None) -> int:
     """Return a time to live as scripts read it; a part of a millisecond counts as a whole one."""
     if ttl is None:
-        return b""
+        return -1
     if not 0 <= ttl < _LONGEST_TTL:
         raise ValueError(f"a session lives for 0 to {_LONGEST_TTL:,} seconds, got {ttl!r}")
     return math.ceil(ttl * 1_000)
@@ -283,4 +299,4 @@ def _refused(outcome: int, why: Any, keys: tuple[bytes, ...]) -> StoreError:
     where = keys[0][:-2].decode()
     if outcome == -1:
         return SchemaTooNew(found=why, known=SCHEMA, where=where)
-    return CorruptRow(f"{where} is damaged: {text(why)}")
+    return CorruptRow(f"{where} is damaged: {why.decode()}")

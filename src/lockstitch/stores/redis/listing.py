@@ -9,6 +9,7 @@ Must not know: clients.
 from __future__ import annotations
 
 import re
+from struct import Struct, error
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.errors import CorruptRow, SchemaTooNew
@@ -29,17 +30,8 @@ _HASHED: Final = "~"
 _ENDING: Final = "}:h"
 _GLOB: Final = re.compile(r"[*?\[\]\\]")
 _AT_ONCE: Final = 1_000
-_FIELDS: Final = (
-    "schema",
-    "name",
-    "epoch",
-    "revision",
-    "seq",
-    "created",
-    "updated",
-    "ttl",
-    "size",
-)
+_STATE: Final = Struct("<B7d")  # as session.lua packs it, before the epoch
+_FIELDS: Final = ("state", "name", "created")
 
 
 def listed(
@@ -116,18 +108,19 @@ def _heads(tenant: str | None, keys: list[bytes]) -> Generator[Any, Any, dict[st
 
 def _head(tenant: str | None, key: bytes, values: list[Any]) -> tuple[str, Listed]:
     where = key[: -len(":h")].decode()
-    if values[0] is not None and values[0].isdigit() and int(values[0]) > SCHEMA:
-        raise SchemaTooNew(found=int(values[0]), known=SCHEMA, where=where)
+    state, whose, created = [value or b"" for value in values]
+    if state and state[0] > SCHEMA:
+        raise SchemaTooNew(found=state[0], known=SCHEMA, where=where)
     try:
-        name = text(values[1]).partition(":")[2]
-        epoch, (revision, seq, created, updated, ttl, size) = text(values[2]), map(int, values[3:])
-    except (AttributeError, TypeError, ValueError):
+        _, revision, seq, _, _, ttl, updated, size = _STATE.unpack_from(state)
+        name = whose.decode().partition(":")[2]
+        return name, Listed(
+            key=Key(tenant, unescaped(name)),
+            version=Version(text(state[_STATE.size :]), int(revision), int(seq)),
+            created=int(created) / 1_000_000,
+            updated=updated / 1_000_000,
+            expires=expiry(int(updated), int(ttl)),
+            bytes=int(size),
+        )
+    except (ValueError, error):
         raise CorruptRow(f"{where} is damaged: its head is not whole") from None
-    return name, Listed(
-        key=Key(tenant, unescaped(name)),
-        version=Version(epoch, revision, seq),
-        created=created / 1_000_000,
-        updated=updated / 1_000_000,
-        expires=expiry(updated // 1_000 + ttl if ttl else 0),
-        bytes=size,
-    )

@@ -6,6 +6,7 @@ Must not know: which operation they reply to.
 from __future__ import annotations
 
 from itertools import repeat
+from struct import Struct, error
 from typing import TYPE_CHECKING, Final
 
 from lockstitch.errors import CorruptRow
@@ -15,13 +16,13 @@ from lockstitch.stores.names import unescaped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["expiry", "stored", "text", "utf8"]
+__all__ = ["expiry", "stored", "text", "utf8", "without_ranges"]
 
-_CLOCK: Final = 16  # digits of microseconds since 1970; they stay sixteen until 2286
+_CLOCK: Final = Struct("<d")
 
 
 def utf8(value: str) -> bytes:
-    """Write any text, even one that is not Unicode."""
+    """Write any text, even what Unicode does not allow."""
     return value.encode("utf-8", "surrogatepass")
 
 
@@ -30,13 +31,22 @@ def text(value: bytes) -> str:
     return value.decode("utf-8", "surrogatepass")
 
 
-def expiry(milliseconds: int) -> float | None:
+def without_ranges(head: bytes | None) -> bytes | None:
+    """Return a head without the ranges that stand before it."""
+    return None if head is None else head[head.index(b"\n") + 1 :]
+
+
+def expiry(updated: int, ttl: int) -> float | None:
     """Return when a session expires, in seconds since 1970.
 
-    >>> expiry(0), expiry(1_700_000_000_500)
-    (None, 1700000000.5)
+    Args:
+        updated: when it was written last, in microseconds.
+        ttl: how long it lives from then on, in milliseconds; 0 for ever.
+
+    >>> expiry(1_700_000_000_000_000, 500), expiry(1_700_000_000_000_000, 0)
+    (1700000000.5, None)
     """
-    return milliseconds / 1_000 if milliseconds else None
+    return (updated // 1_000 + ttl) / 1_000 if ttl else None
 
 
 def stored(
@@ -52,8 +62,8 @@ def stored(
     Raises:
         CorruptRow: one of them is not as it was written.
 
-    >>> stored((7, 7), [b"1700000000500000m1 {}"])
-    (Stored(seq=7, meta=b'{}', payload=None, mark='m1', at=1700000000.5),)
+    >>> stored((7, 7), [_CLOCK.pack(1_500_000) + b"m1 {}"])
+    (Stored(seq=7, meta=b'{}', payload=None, mark='m1', at=1.5),)
     """
     numbers = [seq for at in range(0, len(spans), 2) for seq in range(spans[at], spans[at + 1] + 1)]
     texts = repeat(None, len(rows)) if payloads is None else payloads
@@ -61,12 +71,12 @@ def stored(
     last, mark = b"", ""
     for seq, row, payload in zip(numbers, rows, texts, strict=True):
         try:
-            end = row.index(b" ", _CLOCK)
-            at = int(row[:_CLOCK]) / 1_000_000
-        except ValueError:
-            raise CorruptRow(f"it begins with {row[:_CLOCK]!r}", seq=seq) from None
-        whose = row[_CLOCK:end]
+            end = row.index(b" ", 8)
+            (at,) = _CLOCK.unpack_from(row)
+        except (ValueError, error):
+            raise CorruptRow(f"it begins with {row[:16]!r}", seq=seq) from None
+        whose = row[8:end]
         if whose != last:  # the rows of a batch stand together
             last, mark = whose, unescaped(whose.decode())
-        found.append(Stored(seq, row[end + 1 :], payload, mark, at))
+        found.append(Stored(seq, row[end + 1 :], payload, mark, at / 1_000_000))
     return tuple(found)

@@ -8,19 +8,12 @@ if there then
 end
 
 local function clipped(first, last)
-  if first <= offset then
-    first = offset + 1
-  end
-  if last > seq then
-    last = seq
-  end
-  return first, last
+  return math.max(tonumber(first), offset + 1), math.min(tonumber(last), seq)
 end
 
--- The rows of a view: first, last, first, last, ...; of the whole one with its head, or of what it
--- has grown by since row `since`.
-local function spans_of(same, since)
-  local head, spans = false, {}
+-- The head, and the rows of the view: first, last, first, last, ...
+local function whole()
+  local head, spans = call('HGET', HEAD, 'head'), {}
   local function add(first, last)
     first, last = clipped(first, last)
     if first <= last then
@@ -28,16 +21,10 @@ local function spans_of(same, since)
       spans[#spans + 1] = last
     end
   end
-  if same then
-    add(since + 1, seq)
-  else
-    local kept = call('HMGET', HEAD, 'head', 'ranges')
-    head = kept[1]
-    for first, last in string.gmatch(kept[2], '(%d+) (%d+)') do
-      add(tonumber(first), tonumber(last))
-    end
-    add(through + 1, seq)
+  for first, last in string.gmatch(string.match(head, '^[^\n]*'), '(%d+) (%d+)') do
+    add(first, last)
   end
+  add(through + 1, seq)
   return head, spans
 end
 

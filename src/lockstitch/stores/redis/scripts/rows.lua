@@ -8,7 +8,7 @@ if not there then
   return {0}
 end
 
-local first, last = clipped(tonumber(ARGV[1]), tonumber(ARGV[2]))
+local first, last = clipped(ARGV[1], ARGV[2])
 last = math.min(last, first + tonumber(ARGV[4]) - 1)
 local heavy = tonumber(ARGV[5])
 local rows, payloads = {}, {}
