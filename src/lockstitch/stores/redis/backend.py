@@ -38,7 +38,7 @@ _PAGE_ROWS: Final = 1_000
 _PAGE_BYTES: Final = 4 * 1024 * 1024
 # About three hundred years; a script counts milliseconds in doubles.
 _LONGEST_TTL: Final = 10**10
-_COMMIT: Final = Struct("<H6d3H")
+_COMMIT: Final = Struct("<H6d4I")
 
 
 @lru_cache(maxsize=4_096)
@@ -270,11 +270,10 @@ def _arguments(change: Commit, name: bytes) -> tuple[Any, ...]:
         len(mark),
         len(seen_epoch),
         len(epoch),
+        len(name),
     )
     return (
-        b"".join((packed, mark, seen_epoch, epoch)),
-        change.initial,
-        name,
+        b"".join((packed, mark, seen_epoch, epoch, name, change.initial)),
         *more,
         *[row.meta for row in rows],
         *payloads,

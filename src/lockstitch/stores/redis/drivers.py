@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.errors import StoreUnavailable
@@ -51,7 +50,7 @@ class RedisDriver:
         self._client = client
         self._owns = owns
         width = _width(client)
-        self._turn: Any = threading.Semaphore(width) if width else nullcontext()
+        self._turn: Any = threading.Semaphore(width) if width else None
 
     def perform(self, step: Any) -> Any:
         """Carry out a step.
@@ -60,14 +59,19 @@ class RedisDriver:
             StoreUnavailable: no server answered; the same may be tried again.
             StoreError: a server refused.
         """
-        until = None
+        if self._turn is None:
+            return self._insist(step)
         with self._turn:
-            while True:
-                try:
-                    return self._answer(step)
-                except Exception as error:
-                    until = _patience(error, until)
-                time.sleep(_MOMENT)
+            return self._insist(step)
+
+    def _insist(self, step: Any) -> Any:
+        until = None
+        while True:
+            try:
+                return self._answer(step)
+            except Exception as error:  # noqa: BLE001 - what it means is looked up
+                until = _patience(error, until)
+            time.sleep(_MOMENT)
 
     def _answer(self, step: Any) -> Any:
         if isinstance(step, Script):
@@ -121,7 +125,7 @@ class AsyncRedisDriver:
         self._client = client
         self._owns = owns
         width = _width(client)
-        self._turn: Any = asyncio.Semaphore(width) if width else nullcontext()
+        self._turn: Any = asyncio.Semaphore(width) if width else None
 
     async def perform(self, step: Any) -> Any:
         """Carry out a step.
@@ -130,14 +134,19 @@ class AsyncRedisDriver:
             StoreUnavailable: no server answered; the same may be tried again.
             StoreError: a server refused.
         """
-        until = None
+        if self._turn is None:
+            return await self._insist(step)
         async with self._turn:
-            while True:
-                try:
-                    return await self._answer(step)
-                except Exception as error:
-                    until = _patience(error, until)
-                await asyncio.sleep(_MOMENT)
+            return await self._insist(step)
+
+    async def _insist(self, step: Any) -> Any:
+        until = None
+        while True:
+            try:
+                return await self._answer(step)
+            except Exception as error:  # noqa: BLE001 - what it means is looked up
+                until = _patience(error, until)
+            await asyncio.sleep(_MOMENT)
 
     def _answer(self, step: Any) -> Awaitable[Any]:
         if isinstance(step, Script):

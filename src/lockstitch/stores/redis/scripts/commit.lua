@@ -2,10 +2,9 @@
 --
 -- ARGV   1 packed: flags; revision and seq of what the caller has seen; number of rows; ttl, -1 for
 --          as it is; `through` of a new head; number to count from in a session that is made; the
---          lengths of three texts, and these: the mark and a space, the epoch that the caller has
---          seen, the epoch of a session that is made
---        2 settings and 3 name of a session that is made
---        4 on, in this order, what the flags announce: 16 idempotency, 32 note, 64 settings,
+--          lengths of four texts, and these: the mark and a space, the epoch that the caller has
+--          seen, then of a session that is made the epoch, the name; its settings are the rest
+--        2 on, in this order, what the flags announce: 16 idempotency, 32 note, 64 settings,
 --          128 head behind its ranges, 256 event, 512 rows to be emptied;
 --          then all metas; then all payloads
 --        Flags that announce nothing: 1 the caller has seen a version, 2 look, 4 exclusive, 8 strict
@@ -13,10 +12,11 @@
 -- Reply  outcome, epoch, revision, seq, updated, ttl, settings, first, count, changed; where it
 --        was looked, through, head behind its ranges; where there are any, spans of rows, rows
 
-local flags, seen_revision, seen, count, new_ttl, new_through, after, length, other, last, start =
-  struct.unpack('<HddddddHHH', ARGV[1])
-local mark = string.sub(ARGV[1], start, start + length - 1)
-local band, at = bit.band, 3
+local told = ARGV[1]
+local flags, seen_revision, seen, count, new_ttl, new_through, after,
+  of_mark, of_seen, of_epoch, of_name, start = struct.unpack('<HddddddIIII', told)
+local mark = string.sub(told, start, start + of_mark - 1)
+local band, at = bit.band, 1
 local look, change = band(flags, 2) ~= 0, nil
 local idempotency, note, replaced, event, purge
 if flags >= 16 then
@@ -57,11 +57,13 @@ if not there then
   if call('EXISTS', HEAD, ROWS, PAYLOADS, USED, EVENTS) > 0 then
     return {-2, 'there is no session, but something at its keys: delete it to begin anew'}
   end
-  epoch, settings = string.sub(ARGV[1], start + length + other), ARGV[2]
+  local from = start + of_mark + of_seen
+  epoch = string.sub(told, from, from + of_epoch - 1)
+  settings = string.sub(told, from + of_epoch + of_name)
   revision, seq, offset, through, ttl, size = 0, after, after, after, 0, 0
 end
 
-local alive = expected and epoch == string.sub(ARGV[1], start + length, start + length + other - 1)
+local alive = expected and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
 local same = alive and revision == seen_revision
 local head, spans, rows = '\n', nil, nil
 local first, many
@@ -85,7 +87,7 @@ if there then
     end
     if not first then
       for i = 1, #recent do
-        if string.sub(recent[i], 9, 8 + length) == mark then
+        if string.sub(recent[i], 9, 8 + of_mark) == mark then
           first, many = first or from + i, (many or 0) + 1
         end
       end
@@ -169,6 +171,7 @@ end
 if there then
   renew(had, takes and change)
 else
-  renew(had, takes and change or '\n', ARGV[3])
+  local from = start + of_mark + of_seen + of_epoch
+  renew(had, takes and change or '\n', string.sub(told, from, from + of_name - 1))
 end
 return reply(1, takes and 1 or 0)
