@@ -1,8 +1,13 @@
-"""Hypothesis profiles: one that is quick and repeatable, one that searches far; no network."""
+"""Hypothesis profiles: one that is quick and repeatable, one that searches far; no network.
+
+The fixtures of servers that tests run against come from tests/servers/fixtures.py.
+"""
 
 import os
 
 from hypothesis import settings
+
+pytest_plugins = ["servers.fixtures"]  # found through `pythonpath` in pyproject.toml
 
 # LiteLLM fetches its price list when it is imported, unless it is told to take the one it brings.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
