@@ -7,6 +7,11 @@ ls.repair(messages, profile="anthropic")     # mended, with an account of every 
 ls.trim(messages, max_messages=50)           # a window it accepts, your own objects
 ls.plan(messages, max_messages=50)           # the decision before it is taken
 ls.summarize(messages, my_model)             # older messages give way to a summary
+
+store = ls.open_store("sqlite:///chat.db")   # or memory://, redis://, postgresql://
+chat = store.session("user-42", max_messages=50)
+chat.append(messages)                        # lands whole, in one round trip
+chat.window()                                # what the model is shown
 """
 
 from __future__ import annotations
@@ -17,13 +22,18 @@ from lockstitch.accepting import check, export, repair
 from lockstitch.errors import (
     AmbiguousFormat,
     CannotFit,
+    Conflict,
     ConversationServiceError,
+    CorruptRow,
     FormatError,
     InvalidHistory,
     LockstitchError,
     MissingExtra,
     PinLost,
     PlanMismatch,
+    SchemaTooNew,
+    StoreError,
+    StoreUnavailable,
     SummaryFailed,
     UnknownFormat,
 )
@@ -41,6 +51,10 @@ from lockstitch.rules.report import Report, Violation
 from lockstitch.transcript import Message, Transcript
 
 if TYPE_CHECKING:
+    from lockstitch.stores.connecting import open_async_store, open_store
+    from lockstitch.stores.settings import Retention
+    from lockstitch.stores.store import AsyncSession, AsyncStore, Session, Store
+    from lockstitch.stores.values import Finding, Receipt, Recorded, SessionEvent, Window
     from lockstitch.strategies import (
         HistoryDirective,
         HistoryStrategy,
@@ -63,14 +77,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AmbiguousFormat",
+    "AsyncSession",
+    "AsyncStore",
     "ByteCounter",
     "CannotFit",
     "Change",
+    "Conflict",
     "ConversationServiceError",
+    "CorruptRow",
     "Counter",
     "Edit",
     "EstimateCounter",
     "Event",
+    "Finding",
     "FloorItem",
     "FormatError",
     "Group",
@@ -89,11 +108,20 @@ __all__ = [
     "PinLost",
     "Plan",
     "PlanMismatch",
+    "Receipt",
+    "Recorded",
     "Repair",
     "Report",
+    "Retention",
+    "SchemaTooNew",
+    "Session",
+    "SessionEvent",
     "Size",
     "SlidingWindowHistoryStrategy",
     "StepsHistoryStrategy",
+    "Store",
+    "StoreError",
+    "StoreUnavailable",
     "Summarized",
     "SummarizingHistoryStrategy",
     "SummaryFailed",
@@ -101,6 +129,7 @@ __all__ = [
     "Transcript",
     "UnknownFormat",
     "Violation",
+    "Window",
     "__version__",
     "apply",
     "asummarize",
@@ -112,6 +141,8 @@ __all__ = [
     "groups",
     "listen",
     "load",
+    "open_async_store",
+    "open_store",
     "plan",
     "preset",
     "read_answer",
@@ -123,9 +154,9 @@ __all__ = [
 ]
 
 
-# A plain cut loads no strategies: these come with the first use of one of them.
-_STRATEGIES = frozenset(
-    {
+# A plain cut loads no strategies and no stores: these come with the first use of one of them.
+_LAZY = {
+    "lockstitch.strategies": (
         "HistoryDirective",
         "HistoryStrategy",
         "LastGroupsHistoryStrategy",
@@ -140,22 +171,24 @@ _STRATEGIES = frozenset(
         "preset",
         "read_answer",
         "resolve_history",
-    }
-)
-_SUMMARIZING = frozenset({"Summarized", "asummarize", "recall", "summarize"})
+    ),
+    "lockstitch.summarizing": ("Summarized", "asummarize", "recall", "summarize"),
+    "lockstitch.stores.connecting": ("open_async_store", "open_store"),
+    "lockstitch.stores.settings": ("Retention",),
+    "lockstitch.stores.store": ("AsyncSession", "AsyncStore", "Session", "Store"),
+    "lockstitch.stores.values": ("Finding", "Receipt", "Recorded", "SessionEvent", "Window"),
+}
+_HOMES = {name: module for module, names in _LAZY.items() for name in names}
 
 add_hearer(LogHearer())
 
 
 def __getattr__(name: str) -> Any:
-    if name in _STRATEGIES:
-        from lockstitch import strategies
+    home = _HOMES.get(name)
+    if home is not None:
+        from importlib import import_module
 
-        return getattr(strategies, name)
-    if name in _SUMMARIZING:
-        from lockstitch import summarizing
-
-        return getattr(summarizing, name)
+        return getattr(import_module(home), name)
     if name == "__version__":
         from importlib.metadata import version
 

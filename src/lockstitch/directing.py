@@ -21,7 +21,7 @@ from lockstitch.plan import Plan, Size, fingerprint, kept_natives
 from lockstitch.rules.models import known_of
 from lockstitch.rules.profiles import get_profile
 from lockstitch.strategies.asked import Asked
-from lockstitch.strategies.asking import Summarizer, ask
+from lockstitch.strategies.asking import Summarizer, SummaryPrompt, answered, asking
 from lockstitch.strategies.compose import Composed, compose
 from lockstitch.strategies.digesting import digest
 from lockstitch.strategies.named import HistoryStrategy, resolve_history
@@ -29,7 +29,7 @@ from lockstitch.strategies.pins import survivors, where
 from lockstitch.strategies.working import Working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from lockstitch.blobs import BlobStore
     from lockstitch.events import telling
@@ -117,26 +117,30 @@ class Direction:
         return self._as_plan(composed)
 
     def finished(self, summarizer: Summarizer | None) -> tuple[Plan, SummaryFailed | None]:
-        """Decide, have the summary written where there is one, and return what can be applied.
+        """Decide, have the summary written where there is one, and return what can be applied."""
+        return answered(self.finishing(), summarizer or digest)
+
+    def finishing(self) -> Generator[SummaryPrompt, Any, tuple[Plan, SummaryFailed | None]]:
+        """Decide, yield what a summarizer is to be asked, and return what can be applied.
 
         Where no summary can be had the history is cut without one, as far as limits demand.
         """
         decision = self.plan()
         if decision.pending is None:
             return decision, None
+        rounds = 0
         try:
-            rounds = 0
-            for pending in self.rooms(decision.pending):
+            for pending in self._rooms(decision.pending):
                 rounds += 1
-                done = self.with_summary(decision, ask(pending, summarizer or digest, ATTEMPTS))
+                done = self._with_summary(decision, (yield from asking(pending, ATTEMPTS)))
                 if done is not None:
                     return done, None
         except SummaryFailed as error:
             return self.plan(unsummarized=error.brief), error
-        failure = self.too_long(rounds)
+        failure = SummaryFailed("with it the window is over its limit", attempts=rounds)
         return self.plan(unsummarized=failure.brief), failure
 
-    def rooms(self, pending: PendingSummary) -> Iterator[PendingSummary]:
+    def _rooms(self, pending: PendingSummary) -> Iterator[PendingSummary]:
         """Yield what is asked for, and then for half of its length.
 
         How many tokens so many characters are is known only once they are written.
@@ -145,11 +149,7 @@ class Direction:
         if pending.room > HALVED:
             yield msgspec.structs.replace(pending, max_chars=pending.max_chars - pending.room // 2)
 
-    def too_long(self, rounds: int) -> SummaryFailed:
-        """Return the failure of a summary with which the window is over its limit."""
-        return SummaryFailed("with it the window is over its limit", attempts=rounds)
-
-    def with_summary(self, decision: Plan, text: str) -> Plan | None:
+    def _with_summary(self, decision: Plan, text: str) -> Plan | None:
         """Put the text of the summary into a plan; `None` where its limit does not hold then."""
         done = decision.summarized(text)
         after = self._measured(done)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstitch.directing import ATTEMPTS, Direction
+from lockstitch.directing import Direction
 from lockstitch.errors import SummaryFailed
 from lockstitch.events import telling
 from lockstitch.formats import ALL
 from lockstitch.opening import Opened
 from lockstitch.plan import Plan
-from lockstitch.strategies.asking import AsyncSummarizer, Summarizer, ask_async
+from lockstitch.strategies.asking import AsyncSummarizer, Summarizer, answered_async
 from lockstitch.strategies.digesting import digest
 from lockstitch.strategies.directive import DEFAULT_KEEP_RECENT, HistoryDirective
 from lockstitch.strategies.payloads import find
@@ -169,29 +169,9 @@ async def asummarize(
             model=model,
             models=models,
         )
-        decision, failure = await _finished(way, summarizer)
+        decision, failure = await answered_async(way.finishing(), summarizer)
         messages = way.applied(told, "summarize", decision, failure, blobs)
     return _done(messages, decision, failure)
-
-
-async def _finished(
-    way: Direction, summarizer: AsyncSummarizer
-) -> tuple[Plan, SummaryFailed | None]:
-    """Do what `Direction.finished` does, awaiting the summarizer."""
-    decision = way.plan()
-    if decision.pending is None:
-        return decision, None
-    rounds = 0
-    try:
-        for pending in way.rooms(decision.pending):
-            rounds += 1
-            done = way.with_summary(decision, await ask_async(pending, summarizer, ATTEMPTS))
-            if done is not None:
-                return done, None
-    except SummaryFailed as error:
-        return way.plan(unsummarized=error.brief), error
-    failure = way.too_long(rounds)
-    return way.plan(unsummarized=failure.brief), failure
 
 
 def recall(source: Any, handle: str, *, format: str | None = None) -> Any:

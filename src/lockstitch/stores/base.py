@@ -250,9 +250,9 @@ class Backend(Protocol):
         ...
 
     def touch(self, key: Key, ttl: float | None = None) -> Effect[bool]:
-        """Let a session's time begin anew, or give it another; 0 for no end. Whether it is there."""
+        """Let a session's time begin anew, or give it another (0: no end), if it is there."""
         ...
 
     def sweep(self) -> Effect[int]:
-        """Remove what has expired, where the server does not do so itself; say how many sessions."""
+        """Remove what has expired, where the server does not do so itself; return how many."""
         ...

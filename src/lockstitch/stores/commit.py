@@ -112,9 +112,7 @@ class Ledger:
 
     def reading(self, known: Version | None, stop: int, *, payloads: bool) -> Reading:
         """Return the view, of rows up to `stop`, or what it has grown by since a known version."""
-        same = (
-            known is not None and (known.epoch, known.revision) == (self.epoch, self.revision)
-        )
+        same = known is not None and (known.epoch, known.revision) == (self.epoch, self.revision)
         if same and known is not None:
             rows = self.between(known.seq + 1, stop)
         else:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockstitch.stores.base import Commit, Committed, Effect, Key, Listed, Reading, Stored, Version
 from lockstitch.stores.commit import Ledger, commit
 from lockstitch.stores.names import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["AsyncMemoryDriver", "MemoryBackend", "MemoryDriver"]
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from lockstitch.stores.base import Key
+if TYPE_CHECKING:
+    from lockstitch.stores.base import Key
 
 __all__ = ["LONGEST", "escaped", "name_of", "tenant_name", "unescaped"]
 

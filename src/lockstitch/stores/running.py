@@ -13,11 +13,12 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Generator
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
-from lockstitch.stores.base import Backend, Effect
+if TYPE_CHECKING:
+    from lockstitch.stores.base import Backend, Effect
 
 __all__ = [
     "Ask",
@@ -51,7 +52,10 @@ class Ask(msgspec.Struct, frozen=True):
 class Driver(Protocol):
     """Carries out the steps of one backend, and waits for each."""
 
-    backend: Backend
+    @property
+    def backend(self) -> Backend:
+        """The backend."""
+        ...
 
     def perform(self, step: Any) -> Any:
         """Carry out a step."""
@@ -65,7 +69,10 @@ class Driver(Protocol):
 class AsyncDriver(Protocol):
     """Carries out the steps of one backend; each is awaited."""
 
-    backend: Backend
+    @property
+    def backend(self) -> Backend:
+        """The backend."""
+        ...
 
     async def perform(self, step: Any) -> Any:
         """Carry out a step."""
@@ -108,7 +115,8 @@ def run(effect: Effect[T], driver: Driver) -> T:
         send = effect.send
         try:
             if isinstance(step, Pause):
-                given = time.sleep(step.seconds)
+                time.sleep(step.seconds)
+                given = None
             elif isinstance(step, Ask):
                 given = _answered(step)
             else:
@@ -141,7 +149,8 @@ async def awaited(effect: Effect[T], driver: AsyncDriver) -> T:
         send = effect.send
         try:
             if isinstance(step, Pause):
-                given = await asyncio.sleep(step.seconds)
+                await asyncio.sleep(step.seconds)
+                given = None
             elif isinstance(step, Ask):
                 given = step.function(*step.arguments)
                 if inspect.isawaitable(given):
@@ -152,22 +161,17 @@ async def awaited(effect: Effect[T], driver: AsyncDriver) -> T:
             send, given = effect.throw, error
 
 
-class _Waits(Protocol):
-    def _run(self, effect: Effect[T]) -> T: ...
-
-
-class _Awaits(Protocol):
-    def _run(self, effect: Effect[T]) -> Awaitable[T]: ...
-
-
 def blocking(
     operation: Callable[Concatenate[Any, P], Generator[Any, Any, T]],
 ) -> Callable[Concatenate[Any, P], T]:
-    """Make the method that waits of an operation that is written as an effect."""
+    """Make the method that waits of an operation that is written as an effect.
+
+    The class has what the operation is a method of as `effects`, and `run` to run it.
+    """
 
     @wraps(operation)
     def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        outcome: T = self._run(operation(self, *args, **kwargs))
+        outcome: T = self.run(operation(self.effects, *args, **kwargs))
         return outcome
 
     return method
@@ -180,7 +184,7 @@ def awaiting(
 
     @wraps(operation)
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        outcome: T = await self._run(operation(self, *args, **kwargs))
+        outcome: T = await self.run(operation(self.effects, *args, **kwargs))
         return outcome
 
     return method

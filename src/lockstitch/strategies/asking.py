@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from lockstitch.errors import SummaryFailed
 from lockstitch.plan.pending import Line
@@ -20,7 +20,7 @@ from lockstitch.plan.pending import Line
 if TYPE_CHECKING:
     from lockstitch.plan.pending import PendingSummary
 
-__all__ = ["AsyncSummarizer", "Summarizer", "SummaryPrompt", "ask", "ask_async", "asking"]
+__all__ = ["AsyncSummarizer", "Summarizer", "SummaryPrompt", "answered", "answered_async", "asking"]
 
 _TASK: Final = (
     "Write the summary that stands in the place of the conversation below, for the model that goes "
@@ -79,18 +79,15 @@ Summarizer = Callable[[SummaryPrompt], str]
 AsyncSummarizer = Callable[[SummaryPrompt], "Awaitable[str] | str"]
 """The same, to be awaited."""
 
-Talk = Generator[SummaryPrompt, Any, str]
+T = TypeVar("T")
+Talk = Generator[SummaryPrompt, Any, T]
+"""A conversation with a summarizer: yields prompts, takes answers."""
 
 
-def ask(pending: PendingSummary, summarizer: Summarizer, attempts: int) -> str:
-    """Have a summary written.
-
-    Raises:
-        SummaryFailed: no answer could be used; its cause is what the summarizer raised last.
-    """
-    talk = asking(pending, attempts)
-    prompt = next(talk)
+def answered(talk: Talk[T], summarizer: Summarizer) -> T:
+    """Let a summarizer answer what is asked, and return what comes of it."""
     try:
+        prompt = next(talk)
         while True:
             try:
                 answer = summarizer(prompt)
@@ -99,14 +96,14 @@ def ask(pending: PendingSummary, summarizer: Summarizer, attempts: int) -> str:
             else:
                 prompt = talk.send(answer)
     except StopIteration as done:
-        return str(done.value)
+        outcome: T = done.value
+        return outcome
 
 
-async def ask_async(pending: PendingSummary, summarizer: AsyncSummarizer, attempts: int) -> str:
-    """Have a summary written by what must be awaited; as `ask` in all else."""
-    talk = asking(pending, attempts)
-    prompt = next(talk)
+async def answered_async(talk: Talk[T], summarizer: AsyncSummarizer) -> T:
+    """Do what `answered` does with a summarizer that must be awaited."""
     try:
+        prompt = next(talk)
         while True:
             try:
                 answer = summarizer(prompt)
@@ -117,10 +114,11 @@ async def ask_async(pending: PendingSummary, summarizer: AsyncSummarizer, attemp
             else:
                 prompt = talk.send(answer)
     except StopIteration as done:
-        return str(done.value)
+        outcome: T = done.value
+        return outcome
 
 
-def asking(pending: PendingSummary, attempts: int) -> Talk:
+def asking(pending: PendingSummary, attempts: int) -> Talk[str]:
     """Yield prompts and take answers until there is a summary; return it.
 
     What is too much for one prompt goes in several, each with the summary so far.
@@ -143,7 +141,7 @@ def asking(pending: PendingSummary, attempts: int) -> Talk:
 
 def _attempts(
     pending: PendingSummary, lines: Sequence[Line], previous: str, room: int, attempts: int
-) -> Talk:
+) -> Talk[str]:
     why, brief, cause = "", "", None
     for _ in range(attempts):
         prompt = _prompt(pending, lines, previous, room, why)

@@ -6,7 +6,15 @@ import pytest
 
 import lockstitch as ls
 from lockstitch.plan import Line, PendingSummary
-from lockstitch.strategies.asking import SummaryPrompt, ask, ask_async
+from lockstitch.strategies.asking import SummaryPrompt, answered, answered_async, asking
+
+
+def ask(what, summarizer, attempts):
+    return answered(asking(what, attempts), summarizer)
+
+
+def ask_async(what, summarizer, attempts):
+    return answered_async(asking(what, attempts), summarizer)
 
 
 def pending(lines=(), **options):

@@ -1,0 +1,377 @@
+"""Appending: a batch lands whole, in order, in one round trip; a cut rides along.
+
+Knows: what an append promises, and what becomes of a cut when another writer was quicker: rows land
+all the same, and the cut is planned again from what the reply says.
+
+Must not know: any backend.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockstitch.errors import CannotFit, Conflict, FormatError
+from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
+from lockstitch.formats import ALL, is_distinct
+from lockstitch.formats.base import DEFINITE, LIKELY
+from lockstitch.opening import Opened
+from lockstitch.stores.conversation import Conversation
+from lockstitch.stores.cutting import (
+    Cut,
+    NeedsPayloads,
+    counter_name,
+    cut_by_facts,
+    is_over,
+    sizers_of,
+)
+from lockstitch.stores.head import Entry, View
+from lockstitch.stores.messages import natives_of, transcript_of
+from lockstitch.stores.rows import Meta, make_rows
+from lockstitch.stores.running import Pause
+from lockstitch.stores.stepping import cut_by_steps
+from lockstitch.stores.values import Receipt, SessionEvent
+
+if TYPE_CHECKING:
+    from lockstitch.facts import Facts
+    from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
+    from lockstitch.stores.settings import Terms
+    from lockstitch.transcript import Transcript
+
+__all__ = ["Appending"]
+
+_ASK = (CALL, REQUEST, CHILD)
+_CUTS = 3
+"""How often a cut is tried that other writers keep from landing; the next append tries again."""
+
+
+class Appending(Conversation):
+    """What appends."""
+
+    def append(self, messages: Any, key: str | None = None) -> Effect[Receipt]:
+        """Append messages to the record: all of them or none, in order, nothing between them.
+
+        Args:
+            messages: one message, a list of them, any iterable, or a request body that holds them;
+                in any format, as for `lockstitch.load`. They are not changed.
+            key: names this batch. The same key again stores nothing and returns the same numbers,
+                however late; equal text never counts as the same.
+
+        Returns:
+            A `Receipt`: the numbers of the messages, and what a cut that came with it did.
+
+        Raises:
+            Conflict: the session is exclusive, and somebody else has written to it since this
+                handle looked.
+            FormatError: the messages are of no known format, or of another than the session's, or
+                hold what cannot be stored and read back the same.
+            StoreUnavailable: no answer came in time; the batch is stored whole or not at all.
+            StoreError: the store refused; nothing was stored.
+
+        >>> from lockstitch import open_store
+        >>> chat = open_store("memory://").session("user-42", max_messages=50)
+        >>> chat.append([{"role": "user", "content": "hi"}], key="turn-1").count
+        1
+        >>> chat.append([{"role": "user", "content": "hi"}], key="turn-1").replayed
+        True
+        """
+        if key is not None and not isinstance(key, str):
+            raise TypeError(f"key must be a text or None, got {key!r:.60}")
+        transcript, sure = self._opened(messages)
+        if not len(transcript) or self.terms().limits.nothing:
+            return Receipt()
+        view = self.take_view()
+        if self.mode == "exclusive" and not self._looked:
+            view = yield from self.read(payloads=False)
+        terms = self.terms()
+        made = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
+        rows, metas = [row for row, _ in made], [meta for _, meta in made]
+        sent, cut = self._prepared(view, rows, metas, terms, key)
+        done = yield from self.commit(sent)
+        return (yield from self._landed(view, sent, done, metas, cut))
+
+    # --- before ----------------------------------------------------------------------------------
+
+    def _opened(self, messages: Any) -> tuple[Transcript, bool]:
+        """Open a batch in the session's format; whether its shape says which format it is."""
+        if _is_one(messages):
+            messages = [messages]
+        elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
+            messages = list(messages)
+        ours = self._format or self.settings().format or None
+        opened = Opened(messages, ours, look=ALL)
+        transcript = opened.transcript
+        if ours is None:
+            strength = max(map(transcript.format.evidence, transcript.natives), default=0)
+            return transcript, strength >= LIKELY
+        for at, native in enumerate(transcript.natives):
+            other = is_distinct(native, transcript.format)
+            if other is not None and other.evidence(native) == DEFINITE:
+                raise FormatError(
+                    f"the session holds {ours} messages, this is {other.name}: convert it first",
+                    where=f"{transcript.path}[{at}]",
+                )
+        return transcript, True
+
+    def _prepared(
+        self,
+        view: View | None,
+        rows: list[Row],
+        metas: list[Meta],
+        terms: Terms,
+        key: str | None,
+    ) -> tuple[Commit, Cut | None]:
+        """Make the commit of a batch, with the cut that it calls for as far as that is known."""
+        change: Change | None = None
+        cut: Cut | None = None
+        note = b""
+        if view is not None and terms.bounded:
+            late = late_among(view, metas)
+            note = _note_of(late, view.version.seq) if late else b""
+            cut = _planned(view, metas, terms)
+            if cut is not None:
+                change = self.change_to(view, cut.entries, "cut", new=len(rows), cut=cut)
+        format = next((meta.format for meta in metas if meta.format), "")
+        sent = self.new_commit(
+            format=format,
+            expected=self._met if self.mode == "exclusive" else view.version if view else None,
+            rows=tuple(rows),
+            idempotency=key,
+            exclusive=self.mode == "exclusive",
+            change=change,
+            note=note,
+            look=terms.bounded,
+        )
+        return sent, cut
+
+    # --- after -----------------------------------------------------------------------------------
+
+    def _landed(
+        self,
+        view: View | None,
+        sent: Commit,
+        done: Committed,
+        metas: list[Meta],
+        cut: Cut | None,
+    ) -> Effect[Receipt]:
+        """Take in what the store replied, and cut where that is still to be done."""
+        if done.outcome == "conflict":
+            found = done.now.version
+            expected = sent.expected.seq if sent.expected else None
+            raise Conflict(
+                f"session {self.id!r} was written to by somebody else: it was expected at row "
+                f"{expected or 0} and is {'gone' if found is None else f'at row {found.seq}'}. "
+                "Read its window and decide again",
+                expected=expected,
+                found=found.seq if found else None,
+            )
+        self._learn(done.now)
+        now = self._grown(view, done, metas) if sent.look else None
+        receipt = Receipt(
+            first=done.first,
+            count=done.count,
+            version=done.now.version,
+            replayed=done.outcome == "replayed",
+        )
+        terms = self.terms()
+        if now is None and terms.bounded:
+            # The store knew of a limit, and this handle did not: from now on it does.
+            now = yield from self.read(payloads=False)
+        if now is None or done.outcome == "replayed":
+            self.keep_view(now)
+            return receipt
+        late = late_among(now, metas, landed=True)
+        if done.changed and cut is not None and sent.change is not None:
+            self.tell("append", cut, len(now.entries))
+            apply_cut(now, cut, strict=sent.change.strict)
+        elif terms.bounded:
+            cut, now = yield from self._settled(now, terms)
+        self.keep_view(now)
+        return msgspec.structs.replace(
+            receipt,
+            version=now.version if now else receipt.version,
+            dropped=len(cut.gone) if cut else 0,
+            late=tuple([done.first + at for at in late]),
+            overflow=cut.overflow if cut else "",
+            pending=now is not None and cut is None and bool(_over(now, terms)),
+        )
+
+    def _grown(self, view: View | None, done: Committed, metas: list[Meta]) -> View | None:
+        """Return the view as it is now, before a cut that came with the batch."""
+        reading = done.now
+        if reading.version is None:
+            return None
+        if reading.head is not None:
+            now = View.of(reading, self._format or self.settings().format)
+        elif view is not None:
+            now = view
+            now.follow(reading.version, reading.rows)
+        else:
+            return None
+        if done.outcome == "stored":
+            now.grow(reading.version, done.first, metas)
+        return now
+
+    def _settled(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, View | None]]:
+        """Cut a view that is over its limit, and write that; return the view as it is then.
+
+        Where other writers keep it from landing it is left to the next append.
+        """
+        for attempt in range(_CUTS):
+            try:
+                cut = yield from self._decided(view, terms)
+            except CannotFit:
+                break
+            if cut is None:
+                break
+            change = self.change_to(view, cut.entries, "cut", cut=cut)
+            sent = self.new_commit(expected=view.version, change=change)
+            done = yield from self.commit(sent)
+            self._learn(done.now)
+            now = self._grown(view, done, [])
+            if now is None:
+                return None, None
+            if done.changed:
+                self.tell("append", cut, len(now.entries))
+                apply_cut(now, cut, strict=change.strict)
+                return cut, now
+            view = now
+            yield Pause(random.random() * 0.002 * 2**attempt)  # noqa: S311 - jitter
+        return None, view
+
+    def _decided(self, view: View, terms: Terms) -> Effect[Cut | None]:
+        """Decide about a view, reading the payloads where that is needed."""
+        try:
+            if not is_over(view, terms):
+                return None
+            if terms.by_facts:
+                return cut_by_facts(view, terms)
+        except NeedsPayloads:
+            pass
+        read = yield from self.read(payloads=True)
+        if read is None:
+            return None
+        view.version, view.head, view.entries = read.version, read.head, read.entries
+        natives = counted(view, terms)
+        if terms.by_facts:
+            return cut_by_facts(view, terms)
+        return (
+            yield from cut_by_steps(
+                view, natives, terms, summarizer=self._summarizer, blobs=self._blobs
+            )
+        )
+
+
+def _planned(view: View, metas: list[Meta], terms: Terms) -> Cut | None:
+    """Decide what a batch calls for, as far as that can be known without payloads."""
+    if not terms.by_facts:
+        return None
+    grown = View(view.version, view.head, view.entries, view.damaged, view.named)
+    try:
+        if not is_over(view, terms, metas):
+            return None
+        grown.entries = [*view.entries]
+        grown.grow(view.version, view.version.seq + 1, metas)
+        return cut_by_facts(grown, terms)
+    except (NeedsPayloads, CannotFit):
+        # The rows land in any case; what does not fit is raised to who asks for the window.
+        return None
+
+
+def late_among(view: View, metas: list[Meta], *, landed: bool = False) -> list[int]:
+    """Return which messages of a batch hold nothing but answers to calls that are not there.
+
+    Args:
+        view: the view.
+        metas: of the batch.
+        landed: whether the batch is what the view ends with; it is not in it yet by default.
+    """
+    late: list[int] = []
+    before = len(view.entries) - (len(metas) if landed else 0)
+    for at, meta in enumerate(metas):
+        facts = meta.facts
+        if facts.role != TOOL:
+            continue
+        wanted = {link.id for link in facts.ends}
+        earlier = chain(
+            (one.facts for one in reversed(metas[:at])),
+            (view.entries[place].meta.facts for place in range(before - 1, -1, -1)),
+        )
+        if not any(one.linked and wanted & _asked(one) for one in earlier):
+            late.append(at)
+    return late
+
+
+def _asked(facts: Facts) -> set[str | None]:
+    if facts.asks:
+        return set(facts.asks)
+    return {name for link in facts.links if link.kind in _ASK for name in (link.id, link.alias)}
+
+
+def _note_of(late: list[int], seq: int) -> bytes:
+    """Write down that results came whose call is not in the view any more."""
+    told = f"{len(late)} results of calls that are not in the view"
+    return SessionEvent(kind="late", at=time.time(), seq=seq, note=told).written()
+
+
+def counted(view: View, terms: Terms) -> list[Any]:
+    """Read the messages of a view, and count those that nobody has counted yet."""
+    natives = natives_of(view)
+    name = counter_name(terms.counter)
+    if any(e.meta.size(unit, name) is None for unit in terms.units for e in view.entries):
+        sizers = {one.unit: one for one in sizers_of(transcript_of(natives, view.format), terms)}
+        for at, entry in enumerate(view.entries):
+            sizes = {unit: sizer.size(at) for unit, sizer in sizers.items()}
+            meta = msgspec.structs.replace(
+                entry.meta, counter=name if "tokens" in sizes else "", **sizes
+            )
+            view.entries[at] = msgspec.structs.replace(entry, meta=meta)
+    return natives
+
+
+def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
+    """Let a view be what a cut that has landed made of it.
+
+    Args:
+        view: as it was before, grown by everything that was appended since.
+        cut: the cut.
+        strict: whether it named every row; else the newest follow in the order of their numbers.
+    """
+    entries = cut.entries
+    if not strict:
+        gone = {seq for seq, _ in cut.gone}
+        known = {entry.seq for entry in entries}
+        behind = [one for one in view.entries if one.seq not in known and one.seq not in gone]
+        base = min((one.seq for one in behind), default=view.version.seq + 1)
+        kept = [one for one in entries if one.item is not None or one.seq < base]
+        tail = [one for one in entries if one.item is None and one.seq >= base]
+        entries = [*kept, *sorted([*behind, *tail], key=_seq)]
+    view.show(entries, cut.abandoned)
+
+
+def _seq(entry: Entry) -> int:
+    return entry.seq
+
+
+def _over(view: View, terms: Terms) -> bool:
+    try:
+        return bool(is_over(view, terms))
+    except NeedsPayloads:
+        return False
+
+
+def _is_one(messages: Any) -> bool:
+    """Whether something is one message rather than several."""
+    if isinstance(messages, Mapping):
+        return not any(
+            isinstance(messages.get(key), (list, tuple)) and key not in ("content", "parts")
+            for key in ("messages", "input", "contents", "request", "history")
+        ) and not isinstance(messages.get("request"), Mapping)
+    if isinstance(messages, msgspec.Raw):
+        return True
+    return not isinstance(messages, Iterable) or hasattr(messages, "model_dump")

@@ -1,0 +1,337 @@
+"""A conversation: what every operation on a session starts from, written once for both worlds.
+
+Knows: which session, what it was given, what it has seen of it; how a commit is repeated when no
+answer came, and until when. Operations are effects; `store` has the two thin classes that run them.
+
+What a handle has seen is taken out while an operation runs, so that several tasks or threads may
+share one handle: each then works with its own view or with none, and a cancelled operation leaves
+nothing that could be wrong.
+
+Must not know: any backend, threads, event loops.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from lockstitch.errors import Conflict, FormatError, StoreError, StoreUnavailable
+from lockstitch.events import Event, telling
+from lockstitch.plan import Size
+from lockstitch.stores.base import Change, Commit, Committed, Effect, Key, Reading, Version
+from lockstitch.stores.head import Head, View, items_of, ranges_of
+from lockstitch.stores.running import Pause
+from lockstitch.stores.settings import Settings, Terms
+from lockstitch.stores.values import EventKind, SessionEvent, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lockstitch.blobs import BlobStore
+    from lockstitch.stores.base import Backend
+    from lockstitch.stores.cutting import Cut
+    from lockstitch.stores.head import Entry
+    from lockstitch.strategies.asking import AsyncSummarizer
+
+__all__ = ["Conversation", "Mode", "new_mark"]
+
+Mode = Literal["merge", "exclusive"]
+
+# The first pause before a commit is tried again, and the longest, in seconds; drawn between half
+# and all of it, so that writers who met once do not meet again.
+_FIRST_PAUSE = 0.01
+_LONGEST_PAUSE = 1.0
+
+
+class Conversation:
+    """What operations share.
+
+    Args:
+        backend: where the session is.
+        key: which it is.
+        given: settings that this handle was given; they overrule the stored ones.
+        mode: `merge`: an append always lands; `exclusive`: only if nobody else wrote.
+        format: the format of the messages, where it is not to be found by their shape.
+        counter: what counts tokens, as for `trim`.
+        summarizer: who writes summaries; the built-in `digest` by default.
+        blobs: where large results go; without it the record alone has them.
+        patience: how many seconds an operation may take before it gives up.
+        ttl: seconds until the session expires after its last commit; `None` for what is stored.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        key: Key,
+        given: Mapping[str, Any],
+        *,
+        mode: Mode = "merge",
+        format: str | None = None,
+        counter: Any = None,
+        summarizer: AsyncSummarizer | None = None,
+        blobs: BlobStore | None = None,
+        patience: float = 10.0,
+        ttl: float | None = None,
+    ) -> None:
+        self.backend = backend
+        self.key = key
+        self.mode = mode
+        self._given = dict(given)
+        self._format = format
+        self._counter = counter
+        self._summarizer = summarizer
+        self._blobs = blobs
+        self._patience = patience
+        self._ttl = ttl
+        self._stored: Settings | None = None
+        self._written = b""
+        # What holds where a call says nothing itself; worked out when something is learned.
+        self._holding: tuple[Settings, Terms] | None = None
+        self._view: View | None = None
+        # What this handle has seen last: what an exclusive append must find.
+        self._met: Version | None = None
+        self._looked = False
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self.key.id
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant that it belongs to."""
+        return self.key.tenant
+
+    # --- settings --------------------------------------------------------------------------------
+
+    def settings(self, **overrides: Any) -> Settings:
+        """Return the settings that hold for a call: its own, the handle's, the stored ones."""
+        if not overrides and self._holding is not None:
+            return self._holding[0]
+        given = {**self._given, **{name: v for name, v in overrides.items() if v is not None}}
+        found = self._stored or Settings()
+        return msgspec.structs.replace(found, **given) if given else found
+
+    def terms(self, **overrides: Any) -> Terms:
+        """Return what a cut is decided by."""
+        if overrides:
+            return Terms.of(self.settings(**overrides), self._counter)
+        if self._holding is None:
+            settings = self.settings()
+            self._holding = settings, Terms.of(settings, self._counter)
+        return self._holding[1]
+
+    def give(self, **settings: Any) -> None:
+        """Give this handle settings of its own; they overrule the stored ones."""
+        self._given |= settings
+        self._holding = None
+
+    def _learn(self, reading: Reading) -> None:
+        """Remember the settings of a reading, and what was seen last.
+
+        Raises:
+            StoreError: the session is still being copied here.
+        """
+        if reading.settings and reading.settings != self._written:
+            stored = Settings.read(reading.settings)
+            if stored.copying:
+                raise StoreError(
+                    f"session {self.id!r} is not all here yet: run again the copy, import or fork "
+                    "that makes it; it goes on where it was"
+                )
+            self._stored, self._written = stored, reading.settings
+            self._holding = None
+        self._met = reading.version
+        self._looked = True
+
+    def forget(self) -> None:
+        """Forget what this handle has seen."""
+        self.take_view()
+        self._stored, self._written, self._holding = None, b"", None
+        self._met, self._looked = None, False
+
+    # --- asking the backend ----------------------------------------------------------------------
+
+    def take_view(self) -> View | None:
+        """Take out what this handle has seen."""
+        view, self._view = self._view, None
+        return view
+
+    def keep_view(self, view: View | None) -> None:
+        """Remember what was seen, where there is anything that a cut would need it for."""
+        if view is not None and self.terms().bounded:
+            self._view = view
+
+    def patiently(self, ask: Any) -> Effect[Any]:
+        """Ask the backend until it answers, with jittered pauses, within the handle's patience.
+
+        Args:
+            ask: makes the effect anew for each attempt.
+
+        Raises:
+            StoreUnavailable: no answer came in time. A commit is known by its mark, so that one
+                which was asked for twice is not done twice.
+        """
+        began = time.monotonic()
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                return (yield from ask())
+            except StoreError as error:
+                if not error.retryable or isinstance(error, Conflict):
+                    raise
+                longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempts - 1))
+                pause = longest * (0.5 + random.random() / 2)  # noqa: S311 - jitter
+                if time.monotonic() - began + pause > self._patience:
+                    raise StoreUnavailable(
+                        f"gave up after {attempts} attempts within {self._patience:g} seconds: "
+                        f"{error}",
+                        attempts=attempts,
+                    ) from error
+            yield Pause(pause)
+
+    def commit(self, change: Commit) -> Effect[Committed]:
+        """Have a commit carried out."""
+        done: Committed = yield from self.patiently(lambda: self.backend.commit(change))
+        return done
+
+    def read(self, *, payloads: bool) -> Effect[View | None]:
+        """Read the view; `None` where there is no session."""
+        reading: Reading = yield from self.patiently(
+            lambda: self.backend.view(self.key, payloads=payloads)
+        )
+        self._learn(reading)
+        return self.view_of(reading)
+
+    def view_of(self, reading: Reading) -> View | None:
+        """Make a view of a whole reading; `None` where there is no session."""
+        if reading.version is None:
+            return None
+        return View.of(reading, self._format or self.settings().format)
+
+    def new_commit(self, *, format: str = "", **fields: Any) -> Commit:
+        """Make a commit of this session, marked.
+
+        Args:
+            format: of its rows, where they say which: it becomes the session's.
+            fields: of the commit.
+        """
+        settings = self.settings()
+        if format and not settings.format:
+            settings = msgspec.structs.replace(settings, format=format)
+            if self._stored is not None and "settings" not in fields:
+                stored = msgspec.structs.replace(self._stored, format=format)
+                fields["settings"] = stored.written()
+        mark = new_mark()
+        return Commit(
+            key=self.key,
+            mark=mark,
+            # A session that was seen to be there may be gone by now, and is made again then.
+            epoch=mark,
+            initial=settings.written(),
+            ttl=self._ttl,
+            **fields,
+        )
+
+    # --- heads -----------------------------------------------------------------------------------
+
+    def change_to(
+        self,
+        view: View,
+        entries: list[Entry],
+        kind: EventKind,
+        *,
+        new: int = 0,
+        cut: Cut | None = None,
+        gone: Iterable[tuple[int, str]] = (),
+        abandoned: tuple[int, ...] = (),
+        purge: tuple[int, ...] = (),
+        note: str = "",
+    ) -> Change:
+        """Write entries as the new head of a view, and what is remembered of it.
+
+        Args:
+            view: the view as it is, without rows that are only being appended.
+            entries: what is shown from now on.
+            kind: of what is remembered.
+            new: how many rows are being appended with it; where all of them stay, in order, they
+                simply follow the head, whoever else appends in between.
+            cut: the decision behind it.
+            gone: the rows that leave the view, where no cut says so.
+            abandoned: rows whose calls nobody waits for any more.
+            purge: rows to be emptied.
+            note: what else there is to say.
+        """
+        base = view.version.seq
+        follow = [entry.seq for entry in entries[len(entries) - new :]]
+        loose = follow == list(range(base + 1, base + new + 1)) and all(
+            entry.item is None for entry in entries[len(entries) - new :]
+        )
+        through = base if loose else base + new
+        items = items_of(entries[: len(entries) - new] if loose else entries)
+        head = Head(items=items, through=through, abandoned=cut.abandoned if cut else abandoned)
+        event = SessionEvent(
+            kind=kind,
+            at=time.time(),
+            seq=base + new,
+            revision=view.version.revision + 1,
+            head=head,
+            gone=spans(sorted(cut.gone if cut else gone)),
+            fired=cut.fired if cut else (),
+            abandoned=cut.newly if cut else (),
+            overflow=cut.overflow if cut else "",
+            summary=cut.summary if cut else "",
+            failure=cut.failure if cut else "",
+            note=note,
+        )
+        return Change(
+            head=head.written(),
+            ranges=ranges_of(items),
+            through=through,
+            strict=not loose,
+            event=event.written(),
+            purge=purge,
+        )
+
+    def check_format(self, found: str) -> None:
+        """Refuse messages of another format than the session's.
+
+        Raises:
+            FormatError: they are of another.
+        """
+        ours = self._format or self.settings().format
+        if ours and found and ours != found:
+            raise FormatError(
+                f"the session holds {ours} messages, these are {found}: convert them first",
+                where="messages",
+            )
+
+    def tell(self, operation: str, cut: Cut, before: int) -> None:
+        """Tell who listens of a cut."""
+        terms = self.terms()
+        with telling(operation, failing=bool(cut.overflow or cut.failure)) as told:
+            told.event = Event(
+                operation=operation,
+                profile=terms.profile.name,
+                format=self.settings().format or "openai-chat",
+                strategy=terms.directive.kind,
+                model=terms.model,
+                fired=cut.fired,
+                before=Size(before),
+                after=Size(len(cut.entries)),
+                limit=terms.ceilings,
+                messages_dropped=len(cut.gone),
+                messages_inserted=1 if cut.summary else 0,
+                summary_chars=len(cut.summary),
+                failure=cut.overflow or cut.failure,
+            )
+
+
+def new_mark() -> str:
+    """Return a name that nobody else has: 72 bits of chance."""
+    return secrets.token_hex(9)
