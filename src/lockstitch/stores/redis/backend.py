@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RedisBackend"]
 
-_ENDINGS: Final = (":h", ":m", ":p", ":k", ":e")
+_ENDINGS: Final = (":h", ":m", ":p")
 _OUTCOMES: Final = ("gone", "stored", "replayed", "conflict")
 
 # More rows than this would be more arguments than a server takes in one command.

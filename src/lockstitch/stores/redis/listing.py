@@ -30,7 +30,7 @@ _HASHED: Final = "~"
 _ENDING: Final = "}:h"
 _GLOB: Final = re.compile(r"[*?\[\]\\]")
 _AT_ONCE: Final = 1_000
-_STATE: Final = Struct("<B7d")  # as session.lua packs it, before the epoch
+_STATE: Final = Struct("<B8d")  # as session.lua packs it, before the epoch
 _FIELDS: Final = ("state", "name", "created")
 
 
@@ -112,7 +112,7 @@ def _head(tenant: str | None, key: bytes, values: list[Any]) -> tuple[str, Liste
     if state and state[0] > SCHEMA:
         raise SchemaTooNew(found=state[0], known=SCHEMA, where=where)
     try:
-        _, revision, seq, _, _, ttl, updated, size = _STATE.unpack_from(state)
+        _, revision, seq, _, _, ttl, updated, size, _ = _STATE.unpack_from(state)
         name = whose.decode().partition(":")[2]
         return name, Listed(
             key=Key(tenant, unescaped(name)),

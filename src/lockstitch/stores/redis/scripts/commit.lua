@@ -54,13 +54,13 @@ if not there then
   if count == 0 and not replaced then
     return {0}
   end
-  if call('EXISTS', HEAD, ROWS, PAYLOADS, USED, EVENTS) > 0 then
+  if call('EXISTS', HEAD, ROWS, PAYLOADS) > 0 then
     return {-2, 'there is no session, but something at its keys: delete it to begin anew'}
   end
   local from = start + of_mark + of_seen
   epoch = string.sub(told, from, from + of_epoch - 1)
   settings = string.sub(told, from + of_epoch + of_name)
-  revision, seq, offset, through, ttl, size = 0, after, after, after, 0, 0
+  revision, seq, offset, through, ttl, size, events = 0, after, after, after, 0, 0, 0
 end
 
 local alive = expected and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
@@ -70,14 +70,11 @@ local first, many
 
 if there then
   if idempotency then
-    local used = call('HGET', USED, idempotency)
+    local used = call('HGET', HEAD, '=' .. idempotency)
     if used then
       first, many = string.match(used, '^(%d+) (%d+)$')
       first, many = tonumber(first), tonumber(many)
     end
-  end
-  if note or event then
-    call('LLEN', EVENTS)
   end
   local from = math.max(alive and seen or seq - LOOK_BACK, offset)
   if from < seq then
@@ -139,15 +136,17 @@ for from = 1, count, 1000 do
 end
 seq = seq + count
 if idempotency then
-  call('HSET', USED, idempotency, first .. ' ' .. many)
+  call('HSET', HEAD, '=' .. idempotency, first .. ' ' .. many)
 end
 if note then
-  call('RPUSH', EVENTS, note)
+  events = events + 1
+  call('HSET', HEAD, '#' .. events, note)
 end
 if takes then
   revision, through = revision + 1, new_through
   if event then
-    call('RPUSH', EVENTS, event)
+    events = events + 1
+    call('HSET', HEAD, '#' .. events, event)
   end
   for one, other in string.gmatch(purge or '', '(%d+) (%d+)') do
     local from, to = clipped(one, other)

@@ -4,9 +4,7 @@
 
 call('LLEN', ROWS)
 call('LLEN', PAYLOADS)
-call('HLEN', USED)
-call('LLEN', EVENTS)
 if there or call('EXISTS', HEAD) == 0 then
-  call('UNLINK', HEAD, ROWS, PAYLOADS, USED, EVENTS)
+  call('UNLINK', HEAD, ROWS, PAYLOADS)
 end
 return {there and 1 or 0}

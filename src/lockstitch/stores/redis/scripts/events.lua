@@ -7,8 +7,16 @@
 if not there then
   return {0}
 end
-local after, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
-if limit < 1 then
-  return {1, {}}
+local after = tonumber(ARGV[1])
+local last = math.min(after + tonumber(ARGV[2]), events)
+local all = {}
+for from = after + 1, last, 1000 do
+  local names = {}
+  for i = from, math.min(from + 999, last) do
+    names[#names + 1] = '#' .. i
+  end
+  for _, event in ipairs(call('HMGET', HEAD, unpack(names))) do
+    all[#all + 1] = event
+  end
 end
-return {1, call('LRANGE', EVENTS, after, after + limit - 1)}
+return {1, all}
