@@ -32,6 +32,7 @@ _KEYS_AT_ONCE: Final = 1_000
 _FEW: Final = 64
 _PATIENCE: Final = 20.0
 _MOMENT: Final = 0.002
+_OTHER: Final = "open_store takes clients that wait, open_async_store those that are awaited"
 
 
 class RedisDriver:
@@ -41,11 +42,16 @@ class RedisDriver:
         client: `redis.Redis` or `redis.cluster.RedisCluster`; it is used as it is.
         prefix: what the name of every key begins with.
         owns: what is closed with the driver; a client that was lent is not among it.
+
+    Raises:
+        TypeError: the client is one of the other kind.
     """
 
     def __init__(
         self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
     ) -> None:
+        if _is_awaited(client):
+            raise TypeError(f"{type(client).__qualname__} has to be awaited: {_OTHER}")
         self.backend = RedisBackend(prefix)
         self._client = client
         self._owns = owns
@@ -93,7 +99,7 @@ class RedisDriver:
     def _scan(self, step: Scan) -> Any:
         client = self._client
         servers, cursor = step.place or (_servers(client), 0)
-        if servers[0] is not None:
+        if servers[0]:
             client = client.get_redis_connection(_server(client, servers[0]))
         return _piece(servers, client.execute_command(*_scanning(step, cursor), **_BYTES))
 
@@ -116,11 +122,16 @@ class AsyncRedisDriver:
         client: `redis.asyncio.Redis` or `redis.asyncio.cluster.RedisCluster`; it is used as it is.
         prefix: what the name of every key begins with.
         owns: what is closed with the driver; a client that was lent is not among it.
+
+    Raises:
+        TypeError: the client is one of the other kind.
     """
 
     def __init__(
         self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
     ) -> None:
+        if not _is_awaited(client):
+            raise TypeError(f"{type(client).__qualname__} cannot be awaited: {_OTHER}")
         self.backend = RedisBackend(prefix)
         self._client = client
         self._owns = owns
@@ -170,7 +181,7 @@ class AsyncRedisDriver:
         if _clustered(client):
             await client.initialize()
         servers, cursor = step.place or (_servers(client), 0)
-        if servers[0] is not None:
+        if servers[0]:
             client = _server(client, servers[0])
         return _piece(servers, await client.execute_command(*_scanning(step, cursor), **_BYTES))
 
@@ -200,27 +211,31 @@ def _patience(error: Exception, until: float | None) -> float:
     return until or now + _PATIENCE
 
 
+def _is_awaited(client: Any) -> bool:
+    return any(".asyncio" in one.__module__ for one in type(client).__mro__)
+
+
 def _clustered(client: Any) -> bool:
     return hasattr(client, "get_primaries")
 
 
 def _width(client: Any) -> int | None:
     """Return how many calls a client can carry at once, where that is few."""
-    if hasattr(client, "connection_pool"):
+    if not _clustered(client):
         most = getattr(client.connection_pool, "max_connections", None)
     else:
-        # A cluster's client has a pool a server: calls to one server must not be more than its.
-        settings = getattr(client, "connection_kwargs", None)
-        if settings is None:
-            settings = client.nodes_manager.connection_kwargs
+        # A cluster's client has a pool a server: calls to one of them must not be more than its.
+        settings = (
+            getattr(client, "connection_kwargs", None) or client.nodes_manager.connection_kwargs
+        )
         most = settings.get("max_connections")
     return most if most and most <= _FEW else None
 
 
-def _servers(client: Any) -> tuple[str | None, ...]:
-    """Return the names of the servers that hold keys; `None` for the only one."""
+def _servers(client: Any) -> tuple[str, ...]:
+    """Return the names of the servers that hold keys; the only one has none."""
     if not _clustered(client):
-        return (None,)
+        return ("",)
     return tuple(sorted(node.name for node in client.get_primaries()))
 
 
@@ -236,7 +251,7 @@ def _scanning(step: Scan, cursor: int) -> tuple[Any, ...]:
     return ("SCAN", cursor, "MATCH", step.pattern, *count, "TYPE", "hash")
 
 
-def _piece(servers: tuple[str | None, ...], answer: Any) -> tuple[Any, list[bytes]]:
+def _piece(servers: tuple[str, ...], answer: Any) -> tuple[Any, list[bytes]]:
     """Return the place where a scan goes on, and what was found."""
     cursor, keys = answer
     if not cursor:

@@ -39,6 +39,8 @@ _SAID_AWAY: Final = (
     "NOREPLICAS",
     "READONLY",
     "TRYAGAIN",
+    "cannot be connected",
+    "not covered",
 )
 _SAID: Final = (
     (

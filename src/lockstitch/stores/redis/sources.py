@@ -30,7 +30,7 @@ _PARTS: Final = {
 
 def _sources() -> dict[str, tuple[str, str]]:
     """Return the digest and the text of every script."""
-    folder = files(__package__) / "scripts"
+    folder = files("lockstitch.stores.redis") / "scripts"
     known = f"local SCHEMA, LOOK_BACK = {SCHEMA}, {LOOK_BACK}\n"
     found = {}
     for name, parts in _PARTS.items():
