@@ -107,7 +107,7 @@ def _made(
         raise ValueError(f"no address of Redis: {_hidden(url)}: it begins {', '.join(SCHEMES)}")
     scheme, _, kind = scheme.partition("+")
     scheme = _PLAIN.get(scheme, scheme)
-    limits = {"socket_timeout": _SECONDS}
+    limits: dict[str, Any] = {"socket_timeout": _SECONDS}
     if scheme != "unix":
         limits["socket_connect_timeout"] = _SECONDS
     if not kind:
