@@ -20,6 +20,7 @@ from lockstitch.formats import FORMATS
 from lockstitch.grouping import group
 from lockstitch.stores.appending import Appending, counted
 from lockstitch.stores.base import Change
+from lockstitch.stores.conversation import new_mark
 from lockstitch.stores.cutting import sizers_of
 from lockstitch.stores.head import Entry, Head, Run, View, items_of, ranges_of
 from lockstitch.stores.messages import natives_of
@@ -334,7 +335,7 @@ class Changing(Appending, Reading):
     ) -> Change:
         """Write a head that names every row it keeps."""
         through = view.version.seq + new
-        head = Head(items=tuple(items), through=through, abandoned=abandoned)
+        head = Head(items=tuple(items), through=through, abandoned=abandoned, mark=new_mark())
         event = SessionEvent(
             kind=kind,
             at=time.time(),

@@ -196,8 +196,14 @@ class Conversation:
             yield Pause(pause)
 
     def commit(self, change: Commit) -> Effect[Committed]:
-        """Have a commit carried out."""
+        """Have a commit carried out.
+
+        Where the answer to a first attempt was lost, the second one finds what the first has done:
+        rows by their mark, a head by being the very one that was sent.
+        """
         done: Committed = yield from self.patiently(lambda: self.backend.commit(change))
+        if change.change is not None and not done.changed and done.now.head == change.change.head:
+            return msgspec.structs.replace(done, changed=True)
         return done
 
     def read(self, *, payloads: bool) -> Effect[View | None]:
@@ -274,7 +280,8 @@ class Conversation:
         )
         through = base if loose else base + new
         items = items_of(entries[: len(entries) - new] if loose else entries)
-        head = Head(items=items, through=through, abandoned=cut.abandoned if cut else abandoned)
+        abandoned = cut.abandoned if cut else abandoned
+        head = Head(items=items, through=through, abandoned=abandoned, mark=new_mark())
         event = SessionEvent(
             kind=kind,
             at=time.time(),

@@ -84,12 +84,14 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
         items: in the order in which they are shown.
         through: the rows up to this number are in `items` or out of the view.
         abandoned: rows whose calls nobody waits for any more.
+        mark: tells it from any other, so that who wrote it knows it again.
         version: of this shape.
     """
 
     items: tuple[Item, ...] = ()
     through: int = 0
     abandoned: tuple[int, ...] = ()
+    mark: str = ""
     version: int = HEAD
 
     @classmethod

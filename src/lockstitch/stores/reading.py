@@ -15,7 +15,7 @@ from lockstitch.errors import CannotFit, CorruptRow, FormatError
 from lockstitch.history import plan
 from lockstitch.stores.appending import counted
 from lockstitch.stores.conversation import Conversation
-from lockstitch.stores.cutting import cut_by_facts, shown
+from lockstitch.stores.cutting import cut_by_facts, is_over, shown
 from lockstitch.stores.head import Entry, Head, Held, View
 from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.objects import revived
@@ -109,10 +109,11 @@ class Reading(Conversation):
         cut: Cut | None = None
         if terms.limits.nothing:
             return Window([])
-        if terms.bounded and terms.by_facts:
+        if terms.by_facts:
             cut = cut_by_facts(view, terms)
-        elif terms.bounded:
-            cut = yield from cut_by_steps(view, natives, terms, summarizer=self._summarizer)
+        elif is_over(view, terms):
+            # A summarizer is asked by who writes; what a reader is shown is not kept.
+            cut = yield from cut_by_steps(view, natives, terms)
         if cut is not None:
             head = Head(abandoned=cut.abandoned)
             view = View(view.version, head, cut.entries, view.damaged, view.named)

@@ -289,6 +289,8 @@ class _Opened:
             raise TypeError(f"id and tenant must be texts, got {id!r:.60} and {tenant!r:.60}")
         if mode not in ("merge", "exclusive"):
             raise ValueError(f'mode must be "merge" or "exclusive", got {mode!r}')
+        if isinstance(counter, (list, tuple)):
+            raise TypeError("counter must count any message: a list of sizes is for one history")
         if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
             raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
         if profile is not None:

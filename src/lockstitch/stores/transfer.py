@@ -352,9 +352,9 @@ class Taking:
             )
         head = self._head
         if head.through < here:
-            head = msgspec.structs.replace(
-                head, items=(*head.items, Run(head.through + 1, here)), through=here
-            )
+            items = (*head.items, Run(head.through + 1, here))
+            head = msgspec.structs.replace(head, items=items, through=here)
+        head = msgspec.structs.replace(head, mark=new_mark())
         event = SessionEvent(
             kind="fork" if note.startswith("of ") else "import",
             at=time.time(),

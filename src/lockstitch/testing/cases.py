@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lockstitch.testing.expectations import judge
+from lockstitch.testing.store_cases import STORE_OPERATIONS, judge_store_case
 from lockstitch.testing.trials import Trial, Unsupported
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def run_case(case: Mapping[str, Any]) -> Verdict:
     """
     name = str(case.get("id"))
     try:
+        if case["operation"]["op"] in STORE_OPERATIONS:
+            wrong = judge_store_case(case)
+            return Verdict(name, "fail" if wrong else "pass", "; ".join(wrong))
         trial = Trial(case)
         problems = judge(trial, case["expected"])
     except Unsupported as reason:
