@@ -7,8 +7,7 @@ import pytest
 import redis
 from redis import asyncio as awaited_redis
 
-from lockstitch.stores.redis.connecting import connect, connect_async
-from lockstitch.stores.redis.drivers import AsyncRedisDriver, RedisDriver
+from lockstitch.stores.redis import AsyncRedisDriver, RedisDriver, connect, connect_async
 from lockstitch.stores.running import awaited, run
 from lockstitch.testing.store_model import Twins
 

@@ -6,3 +6,9 @@ of redis-py's clients it is (`drivers`), and how one is made from an address (`c
 
 Must not know: what a cut is. Nothing here imports redis before an address is opened.
 """
+
+from lockstitch.stores.redis.backend import RedisBackend
+from lockstitch.stores.redis.connecting import connect, connect_async
+from lockstitch.stores.redis.drivers import AsyncRedisDriver, RedisDriver
+
+__all__ = ["AsyncRedisDriver", "RedisBackend", "RedisDriver", "connect", "connect_async"]

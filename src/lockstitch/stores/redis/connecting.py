@@ -1,4 +1,4 @@
-"""Connecting: from an address to a driver with a client of its own.
+"""Connecting: from an address, or a client that is there already, to a driver.
 
 Knows: the addresses there are, and which of redis-py's clients each of them means.
 
@@ -14,12 +14,14 @@ Must not know: what is asked of a driver.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from lockstitch.errors import MissingExtra
 from lockstitch.stores.redis.drivers import AsyncRedisDriver, RedisDriver
-from lockstitch.stores.redis.failures import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["SCHEMES", "connect", "connect_async"]
 
@@ -44,64 +46,67 @@ _PORTS: Final = {"cluster": 6379, "sentinel": 26379}
 _SECONDS: Final = 5.0
 
 
-def connect(url: str, *, prefix: str = "lockstitch:", **options: Any) -> RedisDriver:
-    """Return a driver that waits, with a client of its own.
-
-    A server is first talked to when something is asked of it, a cluster at once.
+def connect(client: Any, *, prefix: str = "lockstitch:", **options: Any) -> RedisDriver:
+    """Return a driver that waits.
 
     Args:
-        url: where the server, the cluster or its sentinels are.
+        client: the address of a server, of a cluster or of its sentinels; or a client of redis-py's
+            that is there already, which is lent.
         prefix: what the name of every key begins with.
-        options: of the client, as redis-py takes them.
+        options: of the client that is made for an address, as redis-py takes them.
 
     Raises:
         MissingExtra: redis-py is not installed.
-        StoreUnavailable: no node of the cluster answers.
         ValueError: the address is none of these.
+        TypeError: the client has to be awaited, or there are options beside one.
     """
+    if not isinstance(client, str):
+        _refuse(options)
+        return RedisDriver(client, prefix=prefix)
     try:
         import redis
         from redis import cluster
         from redis import sentinel as watching
     except ModuleNotFoundError as error:
         raise _missing(error) from None
-    try:
-        owns = _made(url, options, redis, cluster, watching)
-    except Exception as error:
-        raise translated(error) or error from error
-    return RedisDriver(owns[0], prefix=prefix, owns=owns)
+    opening = _opening(client, options, redis, cluster, watching)
+    return RedisDriver(prefix=prefix, opening=opening)
 
 
-def connect_async(url: str, *, prefix: str = "lockstitch:", **options: Any) -> AsyncRedisDriver:
-    """Return a driver that is awaited, with a client of its own; nothing is sent yet.
-
-    Args:
-        url: where the server, the cluster or its sentinels are.
-        prefix: what the name of every key begins with.
-        options: of the client, as redis-py takes them.
+def connect_async(client: Any, *, prefix: str = "lockstitch:", **options: Any) -> AsyncRedisDriver:
+    """Return a driver that is awaited; it takes what `connect` takes.
 
     Raises:
         MissingExtra: redis-py is not installed.
         ValueError: the address is none of these.
+        TypeError: the client cannot be awaited, or there are options beside one.
     """
+    if not isinstance(client, str):
+        _refuse(options)
+        return AsyncRedisDriver(client, prefix=prefix)
     try:
         from redis import asyncio as redis
         from redis.asyncio import cluster
         from redis.asyncio import sentinel as watching
     except ModuleNotFoundError as error:
         raise _missing(error) from None
-    owns = _made(url, options, redis, cluster, watching)
-    return AsyncRedisDriver(owns[0], prefix=prefix, owns=owns)
+    opening = _opening(client, options, redis, cluster, watching)
+    return AsyncRedisDriver(prefix=prefix, opening=opening)
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    if options:
+        raise TypeError(f"a client that is lent takes no options, got {', '.join(sorted(options))}")
 
 
 def _missing(error: ModuleNotFoundError) -> BaseException:
     return MissingExtra("redis", package="redis") if error.name == "redis" else error
 
 
-def _made(
+def _opening(
     url: str, options: dict[str, Any], redis: Any, cluster: Any, watching: Any
-) -> tuple[Any, ...]:
-    """Make a client, and return it with whatever else is to be closed."""
+) -> Callable[[], tuple[Any, ...]]:
+    """Read an address, and return what makes a client and whatever else is to be closed."""
     scheme, _, rest = url.partition("://")
     if scheme not in SCHEMES or not rest:
         raise ValueError(f"no address of Redis: {_hidden(url)}: it begins {', '.join(SCHEMES)}")
@@ -111,7 +116,9 @@ def _made(
     if scheme != "unix":
         limits["socket_connect_timeout"] = _SECONDS
     if not kind:
-        return (redis.Redis.from_url(f"{scheme}://{rest}", **(limits | options)),)
+        _told(f"{scheme}://{rest}")
+        whole = limits | options
+        return lambda: (redis.Redis.from_url(f"{scheme}://{rest}", **whole),)
     hosts, path, told = _read(scheme, rest, _PORTS[kind])
     told = limits | options | told
     if scheme == "rediss":
@@ -120,7 +127,7 @@ def _made(
         if path not in (["0"], [""]):
             raise ValueError(f"a cluster has no databases: {_hidden(url)}")
         nodes = [cluster.ClusterNode(host, port) for host, port in hosts]
-        return (cluster.RedisCluster(startup_nodes=nodes, **told),)
+        return lambda: (cluster.RedisCluster(startup_nodes=nodes, **told),)
     service, db = path[0], path[1] if len(path) > 1 else "0"
     if not service or not db.isdigit() or len(path) > 2:  # noqa: PLR2004 - service and database
         raise ValueError(f"an address of sentinels ends in /service or /service/0: {_hidden(url)}")
@@ -129,19 +136,30 @@ def _made(
         name: value for name, value in told.items() if name.startswith(("socket_", "ssl"))
     }
     asking.update(told.pop("sentinel_kwargs", {}))
-    sentinel = watching.Sentinel(hosts, sentinel_kwargs=asking, **({"db": int(db)} | told))
-    return sentinel.master_for(service), *sentinel.sentinels
+    told = {"db": int(db), "sentinel_kwargs": asking} | told
+
+    def watched() -> tuple[Any, ...]:
+        sentinel = watching.Sentinel(hosts, **told)
+        return sentinel.master_for(service), *sentinel.sentinels
+
+    return watched
+
+
+def _told(url: str) -> dict[str, Any]:
+    """Return what an address tells a client."""
+    from redis.connection import parse_url
+
+    told: dict[str, Any] = parse_url(url)  # type: ignore[no-untyped-call]  # it has no annotations
+    return told
 
 
 def _read(
     scheme: str, rest: str, port: int
 ) -> tuple[list[tuple[str, int]], list[str], dict[str, Any]]:
     """Return the hosts of an address, its path, and what else it tells a client."""
-    from redis.connection import parse_url
-
     parts = urlsplit(f"{scheme}://{rest}")
     login, at, places = parts.netloc.rpartition("@")
-    told = dict[str, Any](parse_url(f"{scheme}://{login}{at}localhost?{parts.query}"))  # type: ignore[no-untyped-call]  # it has no annotations
+    told = _told(f"{scheme}://{login}{at}localhost?{parts.query}")
     for name in ("host", "connection_class"):
         told.pop(name, None)
     hosts = [urlsplit(f"//{place}") for place in places.split(",")]

@@ -21,7 +21,7 @@ from lockstitch.stores.redis.sources import SCRIPTS
 from lockstitch.stores.redis.steps import Fields, Scan, Script
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
 __all__ = ["AsyncRedisDriver", "RedisDriver"]
 
@@ -39,24 +39,43 @@ class RedisDriver:
     """Carries steps out with a client that waits.
 
     Args:
-        client: `redis.Redis` or `redis.cluster.RedisCluster`; it is used as it is.
+        client: `redis.Redis` or `redis.cluster.RedisCluster`; it is lent, and used as it is.
         prefix: what the name of every key begins with.
-        owns: what is closed with the driver; a client that was lent is not among it.
+        opening: makes a client, with whatever else is to be closed behind it, when something is
+            first asked; instead of one that is lent.
 
     Raises:
         TypeError: the client is one of the other kind.
     """
 
     def __init__(
-        self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
+        self,
+        client: Any = None,
+        *,
+        prefix: str = "lockstitch:",
+        opening: Callable[[], tuple[Any, ...]] | None = None,
     ) -> None:
-        if _is_awaited(client):
-            raise TypeError(f"{type(client).__qualname__} has to be awaited: {_OTHER}")
         self.backend = RedisBackend(prefix)
-        self._client = client
-        self._owns = owns
+        self._opening = opening
+        self._opened: tuple[Any, ...] = ()
+        self._client: Any = None
+        self._turn: Any = None
+        self._lock = threading.Lock()
+        if client is not None:
+            if _is_awaited(client):
+                raise TypeError(f"{type(client).__qualname__} has to be awaited: {_OTHER}")
+            self._use(client)
+
+    def _use(self, client: Any) -> None:
         width = _width(client)
-        self._turn: Any = threading.Semaphore(width) if width else None
+        self._turn = threading.Semaphore(width) if width else None
+        self._client = client
+
+    def _open(self) -> None:
+        with self._lock:
+            if self._client is None and self._opening is not None:
+                self._opened = self._opening()
+                self._use(self._opened[0])
 
     def perform(self, step: Any) -> Any:
         """Carry out a step.
@@ -74,6 +93,8 @@ class RedisDriver:
         until = None
         while True:
             try:
+                if self._client is None:
+                    self._open()
                 return self._answer(step)
             except Exception as error:  # noqa: BLE001 - what it means is looked up
                 until = _patience(error, until)
@@ -110,8 +131,8 @@ class RedisDriver:
             return pipeline.execute()
 
     def close(self) -> None:
-        """Close what is owned."""
-        for one in self._owns:
+        """Close what was opened."""
+        for one in self._opened:
             one.close()
 
 
@@ -119,24 +140,44 @@ class AsyncRedisDriver:
     """Carries steps out with a client that is awaited.
 
     Args:
-        client: `redis.asyncio.Redis` or `redis.asyncio.cluster.RedisCluster`; it is used as it is.
+        client: `redis.asyncio.Redis` or `redis.asyncio.cluster.RedisCluster`; it is lent, and used
+            as it is.
         prefix: what the name of every key begins with.
-        owns: what is closed with the driver; a client that was lent is not among it.
+        opening: makes a client, with whatever else is to be closed behind it, when something is
+            first asked; instead of one that is lent.
 
     Raises:
         TypeError: the client is one of the other kind.
     """
 
     def __init__(
-        self, client: Any, *, prefix: str = "lockstitch:", owns: tuple[Any, ...] = ()
+        self,
+        client: Any = None,
+        *,
+        prefix: str = "lockstitch:",
+        opening: Callable[[], tuple[Any, ...]] | None = None,
     ) -> None:
-        if not _is_awaited(client):
-            raise TypeError(f"{type(client).__qualname__} cannot be awaited: {_OTHER}")
         self.backend = RedisBackend(prefix)
-        self._client = client
-        self._owns = owns
+        self._opening = opening
+        self._opened: tuple[Any, ...] = ()
+        self._client: Any = None
+        self._turn: Any = None
+        self._lock = threading.Lock()
+        if client is not None:
+            if not _is_awaited(client):
+                raise TypeError(f"{type(client).__qualname__} cannot be awaited: {_OTHER}")
+            self._use(client)
+
+    def _use(self, client: Any) -> None:
         width = _width(client)
-        self._turn: Any = asyncio.Semaphore(width) if width else None
+        self._turn = asyncio.Semaphore(width) if width else None
+        self._client = client
+
+    def _open(self) -> None:
+        with self._lock:
+            if self._client is None and self._opening is not None:
+                self._opened = self._opening()
+                self._use(self._opened[0])
 
     async def perform(self, step: Any) -> Any:
         """Carry out a step.
@@ -154,6 +195,8 @@ class AsyncRedisDriver:
         until = None
         while True:
             try:
+                if self._client is None:
+                    self._open()
                 return await self._answer(step)
             except Exception as error:  # noqa: BLE001 - what it means is looked up
                 until = _patience(error, until)
@@ -192,8 +235,8 @@ class AsyncRedisDriver:
             return await pipeline.execute()
 
     async def aclose(self) -> None:
-        """Close what is owned."""
-        for one in self._owns:
+        """Close what was opened."""
+        for one in self._opened:
             await one.aclose()
 
 

@@ -112,8 +112,10 @@ def _head(tenant: str | None, key: bytes, values: list[Any]) -> tuple[str, Liste
     if state and state[0] > SCHEMA:
         raise SchemaTooNew(found=state[0], known=SCHEMA, where=where)
     try:
-        _, revision, seq, _, _, ttl, updated, size, _ = _STATE.unpack_from(state)
+        schema, revision, seq, _, _, ttl, updated, size, _ = _STATE.unpack_from(state)
         name = whose.decode().partition(":")[2]
+        if schema != SCHEMA:
+            raise ValueError(schema)
         return name, Listed(
             key=Key(tenant, unescaped(name)),
             version=Version(text(state[_STATE.size :]), int(revision), int(seq)),
