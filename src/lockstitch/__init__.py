@@ -54,7 +54,14 @@ if TYPE_CHECKING:
     from lockstitch.stores.connecting import open_async_store, open_store
     from lockstitch.stores.settings import Retention
     from lockstitch.stores.store import AsyncSession, AsyncStore, Session, Store
-    from lockstitch.stores.values import Finding, Receipt, Recorded, SessionEvent, Window
+    from lockstitch.stores.values import (
+        Finding,
+        Receipt,
+        Recorded,
+        SessionEvent,
+        SessionInfo,
+        Window,
+    )
     from lockstitch.strategies import (
         HistoryDirective,
         HistoryStrategy,
@@ -116,6 +123,7 @@ __all__ = [
     "SchemaTooNew",
     "Session",
     "SessionEvent",
+    "SessionInfo",
     "Size",
     "SlidingWindowHistoryStrategy",
     "StepsHistoryStrategy",
@@ -176,7 +184,14 @@ _LAZY = {
     "lockstitch.stores.connecting": ("open_async_store", "open_store"),
     "lockstitch.stores.settings": ("Retention",),
     "lockstitch.stores.store": ("AsyncSession", "AsyncStore", "Session", "Store"),
-    "lockstitch.stores.values": ("Finding", "Receipt", "Recorded", "SessionEvent", "Window"),
+    "lockstitch.stores.values": (
+        "Finding",
+        "Receipt",
+        "Recorded",
+        "SessionEvent",
+        "SessionInfo",
+        "Window",
+    ),
 }
 _HOMES = {name: module for module, names in _LAZY.items() for name in names}
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-# Nothing that only the command line, the test kit, an extra or an event loop needs.
-UNWANTED = {"asyncio", "click", "hypothesis", "langchain_core", "rich"}
+# Nothing that only the command line, the test kit, an extra, a backend or an event loop needs.
+UNWANTED = {"asyncio", "click", "hypothesis", "langchain_core", "rich", "sqlite3"}
 
 MOST_NEW_MODULES = 166
 MOST_NEW_MEGABYTES = 25

@@ -271,6 +271,63 @@ def measuring() -> None:
     assert_type(counters[0].count("text"), int)
 
 
+def storing() -> None:
+    store = ls.open_store("sqlite:///chat.db", patience=5.0)
+    assert_type(store, ls.Store)
+    chat = store.session("user-42", max_messages=50, profile="anthropic", mode="exclusive")
+    assert_type(chat, ls.Session)
+    receipt = chat.append(messages, key="turn-17")
+    assert_type(receipt, ls.Receipt)
+    assert_type(receipt.late, tuple[int, ...])
+    window = chat.window("anthropic", max_tokens=8_000, tail="closed")
+    assert_type(window, ls.Window)
+    plain: list[Any] = window
+    plain.append({"role": "user", "content": "next"})
+    for entry in chat.record(first=1):
+        assert_type(entry, ls.Recorded)
+    assert_type(chat.events(), list[ls.SessionEvent])
+    assert_type(chat.explain(), str)
+    assert_type(chat.rewind(to=3), int)
+    assert_type(chat.edit(3, messages[0]), ls.Receipt)
+    assert_type(chat.fork("other", at=2), str)
+    assert_type(chat.verify(), list[ls.Finding])
+    assert_type(chat.purge(ls.Retention(messages=10_000)), int)
+    assert_type(chat.compact(write, keep_recent=6), ls.Receipt)
+    assert_type(store.session("copy").import_(chat.export()), int)
+    assert_type(store.list("user-")[0].id, str)
+    assert_type(store.sweep(), int)
+    chat.append(messages, key=17)  # type: ignore[arg-type]
+    store.session("user-42", max_messages="50")  # type: ignore[arg-type]
+    store.close()
+
+
+async def storing_soon() -> None:
+    async with ls.open_async_store("memory://") as store:
+        assert_type(store, ls.AsyncStore)
+        chat = store.session("user-42", summarizer=write_soon)
+        assert_type(chat, ls.AsyncSession)
+        assert_type(await chat.append(messages), ls.Receipt)
+        assert_type(await chat.window(), ls.Window)
+        async for entry in chat.record():
+            assert_type(entry, ls.Recorded)
+        assert_type(await store.list(), list[ls.SessionInfo])
+
+
+def failing_stores(chat: ls.Session) -> None:
+    try:
+        chat.append(messages)
+    except ls.Conflict as error:
+        assert_type(error.found, int | None)
+    except ls.CorruptRow as error:
+        assert_type(error.seq, int)
+    except ls.SchemaTooNew as error:
+        assert_type(error.known, int)
+    except ls.StoreUnavailable as error:
+        assert_type(error.attempts, int)
+    except ls.StoreError as error:
+        assert_type(error.retryable, bool)
+
+
 def failing(report: ls.Report) -> None:
     try:
         ls.trim(messages, max_messages=1)

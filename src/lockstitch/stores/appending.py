@@ -11,15 +11,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Mapping
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from lockstitch.errors import CannotFit, Conflict, FormatError
 from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
 from lockstitch.formats import ALL, is_distinct
-from lockstitch.formats.base import DEFINITE, LIKELY
+from lockstitch.formats.base import DEFINITE, LIKELY, NO
 from lockstitch.opening import Opened
 from lockstitch.stores.conversation import Conversation
 from lockstitch.stores.cutting import (
@@ -38,6 +37,8 @@ from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
@@ -89,116 +90,130 @@ class Appending(Conversation):
         if self.mode == "exclusive" and not self._looked:
             view = yield from self.read(payloads=False)
         terms = self.terms()
-        made = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
-        rows, metas = [row for row, _ in made], [meta for _, meta in made]
-        sent, cut = self._prepared(view, rows, metas, terms, key)
-        done = yield from self.commit(sent)
-        return (yield from self._landed(view, sent, done, metas, cut))
+        rows, metas = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
+        sent = self._prepared(view, rows, metas, terms, key)
+        done = yield from self.commit(sent.commit)
+        return (yield from self._landed(view, sent, done, metas))
 
     # --- before ----------------------------------------------------------------------------------
 
     def _opened(self, messages: Any) -> tuple[Transcript, bool]:
         """Open a batch in the session's format; whether its shape says which format it is."""
-        if _is_one(messages):
-            messages = [messages]
-        elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
-            messages = list(messages)
-        ours = self._format or self.settings().format or None
-        opened = Opened(messages, ours, look=ALL)
-        transcript = opened.transcript
-        if ours is None:
+        if type(messages) is not list:
+            if _is_one(messages):
+                messages = [messages]
+            elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
+                messages = list(messages)
+        ours = self._format or self.settings().format
+        if not ours:
+            transcript = Opened(messages, None, look=ALL).transcript
             strength = max(map(transcript.format.evidence, transcript.natives), default=0)
             return transcript, strength >= LIKELY
+        if type(messages) is list:
+            transcript = transcript_of(messages, ours)
+        else:
+            transcript = Opened(messages, ours, look=ALL).transcript
+        evidence = transcript.format.evidence
         for at, native in enumerate(transcript.natives):
-            other = is_distinct(native, transcript.format)
-            if other is not None and other.evidence(native) == DEFINITE:
-                raise FormatError(
-                    f"the session holds {ours} messages, this is {other.name}: convert it first",
-                    where=f"{transcript.path}[{at}]",
-                )
+            if evidence(native) == NO:
+                self._refuse_foreign(native, transcript, at)
         return transcript, True
+
+    def _refuse_foreign(self, native: Any, transcript: Transcript, at: int) -> None:
+        """Refuse a message of another format than the session's."""
+        other = is_distinct(native, transcript.format)
+        if other is not None and other.evidence(native) == DEFINITE:
+            raise FormatError(
+                f"the session holds {transcript.format.name} messages, this is {other.name}: "
+                "convert it first",
+                where=f"{transcript.path}[{at}]",
+            )
 
     def _prepared(
         self,
         view: View | None,
-        rows: list[Row],
+        rows: tuple[Row, ...],
         metas: list[Meta],
         terms: Terms,
         key: str | None,
-    ) -> tuple[Commit, Cut | None]:
+    ) -> _Sent:
         """Make the commit of a batch, with the cut that it calls for as far as that is known."""
         change: Change | None = None
         cut: Cut | None = None
+        judged = False
+        late: list[int] = []
         note = b""
         if view is not None and terms.bounded:
-            late = late_among(view, metas)
+            late = late_among(view.entries, len(view.entries), metas)
             note = _note_of(late, view.version.seq) if late else b""
-            cut = _planned(view, metas, terms)
+            cut, judged = _planned(view, metas, terms)
             if cut is not None:
                 change = self.change_to(view, cut.entries, "cut", new=len(rows), cut=cut)
-        format = next((meta.format for meta in metas if meta.format), "")
-        sent = self.new_commit(
-            format=format,
+        commit = self.new_commit(
+            format=next((meta.format for meta in metas if meta.format), ""),
             expected=self._met if self.mode == "exclusive" else view.version if view else None,
-            rows=tuple(rows),
+            rows=rows,
             idempotency=key,
             exclusive=self.mode == "exclusive",
             change=change,
             note=note,
             look=terms.bounded,
         )
-        return sent, cut
+        return _Sent(commit, cut, judged, late)
 
     # --- after -----------------------------------------------------------------------------------
 
     def _landed(
-        self,
-        view: View | None,
-        sent: Commit,
-        done: Committed,
-        metas: list[Meta],
-        cut: Cut | None,
+        self, view: View | None, sent: _Sent, done: Committed, metas: list[Meta]
     ) -> Effect[Receipt]:
         """Take in what the store replied, and cut where that is still to be done."""
         if done.outcome == "conflict":
-            found = done.now.version
-            expected = sent.expected.seq if sent.expected else None
-            raise Conflict(
-                f"session {self.id!r} was written to by somebody else: it was expected at row "
-                f"{expected or 0} and is {'gone' if found is None else f'at row {found.seq}'}. "
-                "Read its window and decide again",
-                expected=expected,
-                found=found.seq if found else None,
-            )
-        self._learn(done.now)
-        now = self._grown(view, done, metas) if sent.look else None
-        receipt = Receipt(
-            first=done.first,
-            count=done.count,
-            version=done.now.version,
-            replayed=done.outcome == "replayed",
-        )
+            raise self._conflict(sent.commit, done)
+        reading = done.now
+        self._learn(reading)
+        now = self._grown(view, done, metas) if sent.commit.look else None
         terms = self.terms()
         if now is None and terms.bounded:
             # The store knew of a limit, and this handle did not: from now on it does.
             now = yield from self.read(payloads=False)
         if now is None or done.outcome == "replayed":
             self.keep_view(now)
-            return receipt
-        late = late_among(now, metas, landed=True)
-        if done.changed and cut is not None and sent.change is not None:
+            return Receipt(
+                first=done.first,
+                count=done.count,
+                version=reading.version,
+                replayed=done.outcome == "replayed",
+            )
+        cut, late, pending = sent.cut, sent.late, False
+        alone = view is not None and reading.head is None and not reading.rows
+        if not alone:
+            late = late_among(now.entries, len(now.entries) - len(metas), metas)
+        if done.changed and cut is not None and sent.commit.change is not None:
             self.tell("append", cut, len(now.entries))
-            apply_cut(now, cut, strict=sent.change.strict)
-        elif terms.bounded:
+            apply_cut(now, cut, strict=sent.commit.change.strict)
+        elif terms.bounded and not (alone and sent.judged and cut is None):
             cut, now = yield from self._settled(now, terms)
+            pending = now is not None and cut is None and _over(now, terms)
         self.keep_view(now)
-        return msgspec.structs.replace(
-            receipt,
-            version=now.version if now else receipt.version,
+        return Receipt(
+            first=done.first,
+            count=done.count,
+            version=now.version if now else reading.version,
             dropped=len(cut.gone) if cut else 0,
             late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
-            pending=now is not None and cut is None and bool(_over(now, terms)),
+            pending=pending,
+        )
+
+    def _conflict(self, sent: Commit, done: Committed) -> Conflict:
+        found = done.now.version
+        expected = sent.expected.seq if sent.expected else None
+        return Conflict(
+            f"session {self.id!r} was written to by somebody else: it was expected at row "
+            f"{expected or 0} and is {'gone' if found is None else f'at row {found.seq}'}. "
+            "Read its window and decide again",
+            expected=expected,
+            found=found.seq if found else None,
         )
 
     def _grown(self, view: View | None, done: Committed, metas: list[Meta]) -> View | None:
@@ -256,7 +271,8 @@ class Appending(Conversation):
         read = yield from self.read(payloads=True)
         if read is None:
             return None
-        view.version, view.head, view.entries = read.version, read.head, read.entries
+        view.version, view.head, view.damaged = read.version, read.head, read.damaged
+        view.show(read.entries, read.head.abandoned)
         natives = counted(view, terms)
         if terms.by_facts:
             return cut_by_facts(view, terms)
@@ -267,49 +283,71 @@ class Appending(Conversation):
         )
 
 
-def _planned(view: View, metas: list[Meta], terms: Terms) -> Cut | None:
+class _Sent(NamedTuple):
+    """A batch that is sent: with the cut that rides along, if one is called for.
+
+    `judged`: it is known whether there is something to cut. `late`: which messages answer calls
+    that are not in the view.
+    """
+
+    commit: Commit
+    cut: Cut | None
+    judged: bool
+    late: list[int]
+
+
+def _planned(view: View, metas: list[Meta], terms: Terms) -> tuple[Cut | None, bool]:
     """Decide what a batch calls for, as far as that can be known without payloads."""
     if not terms.by_facts:
-        return None
-    grown = View(view.version, view.head, view.entries, view.damaged, view.named)
+        return None, False
     try:
         if not is_over(view, terms, metas):
-            return None
-        grown.entries = [*view.entries]
+            return None, True
+        grown = View(view.version, view.head, [*view.entries], view.damaged, view.named)
         grown.grow(view.version, view.version.seq + 1, metas)
-        return cut_by_facts(grown, terms)
+        return cut_by_facts(grown, terms), True
     except (NeedsPayloads, CannotFit):
         # The rows land in any case; what does not fit is raised to who asks for the window.
-        return None
+        return None, False
 
 
-def late_among(view: View, metas: list[Meta], *, landed: bool = False) -> list[int]:
+def late_among(entries: Sequence[Entry], count: int, metas: list[Meta]) -> list[int]:
     """Return which messages of a batch hold nothing but answers to calls that are not there.
 
     Args:
-        view: the view.
+        entries: of the view; the batch itself may follow in it.
+        count: how many of them stood before the batch.
         metas: of the batch.
-        landed: whether the batch is what the view ends with; it is not in it yet by default.
     """
     late: list[int] = []
-    before = len(view.entries) - (len(metas) if landed else 0)
+    asked: set[str | None] = set()
     for at, meta in enumerate(metas):
         facts = meta.facts
-        if facts.role != TOOL:
-            continue
-        wanted = {link.id for link in facts.ends}
-        earlier = chain(
-            (one.facts for one in reversed(metas[:at])),
-            (view.entries[place].meta.facts for place in range(before - 1, -1, -1)),
-        )
-        if not any(one.linked and wanted & _asked(one) for one in earlier):
-            late.append(at)
+        if facts.asks:
+            asked.update(facts.asks)
+        elif facts.role == TOOL:
+            wanted = set(facts.answers or [link.id for link in facts.links])
+            if asked.isdisjoint(wanted) and not _asked_before(entries, count, wanted):
+                late.append(at)
+        elif facts.links:
+            asked |= _asked(facts)
     return late
 
 
+def _asked_before(entries: Sequence[Entry], count: int, wanted: set[str | None]) -> bool:
+    """Whether a call with one of some ids stands in a view; most stand at its end."""
+    for at in range(count - 1, -1, -1):
+        facts = entries[at].meta.facts
+        if facts.asks:
+            if not wanted.isdisjoint(facts.asks):
+                return True
+        elif facts.links and not wanted.isdisjoint(_asked(facts)):
+            return True
+    return False
+
+
 def _asked(facts: Facts) -> set[str | None]:
-    if facts.asks:
-        return set(facts.asks)
+    """Return the ids of what a message asks for."""
     return {name for link in facts.links if link.kind in _ASK for name in (link.id, link.alias)}
 
 

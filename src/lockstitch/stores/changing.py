@@ -113,7 +113,7 @@ class Changing(Appending, Reading):
         """
         transcript, sure = self._opened([message])
         terms = self.terms()
-        row, meta = make_rows(transcript, sizers_of(transcript, terms), sure=sure)[0]
+        rows, metas = make_rows(transcript, sizers_of(transcript, terms), sure=sure)
 
         def make(view: View) -> Made:
             at = next((at for at, one in enumerate(view.entries) if one.seq == seq), None)
@@ -121,12 +121,12 @@ class Changing(Appending, Reading):
                 raise ValueError(f"message {seq} is not in the view of session {self.id!r}")
             new = view.version.seq + 1
             entries = [*view.entries]
-            entries[at] = Entry(new, meta)
+            entries[at] = Entry(new, metas[0])
             items = items_of(entries)
             change = self._head(
                 view, items, view.head.abandoned, "edit", [(seq, "edited")], new=1, note=f"as {new}"
             )
-            return change, new, (row,)
+            return change, new, rows
 
         first = yield from self._changed(make)
         return Receipt(first=first, count=1, version=self._met)

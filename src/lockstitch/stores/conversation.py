@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -90,7 +91,7 @@ class Conversation:
         self._stored: Settings | None = None
         self._written = b""
         # What holds where a call says nothing itself; worked out when something is learned.
-        self._holding: tuple[Settings, Terms] | None = None
+        self._holding: tuple[Settings, Terms, bytes] | None = None
         self._view: View | None = None
         # What this handle has seen last: what an exclusive append must find.
         self._met: Version | None = None
@@ -122,7 +123,8 @@ class Conversation:
             return Terms.of(self.settings(**overrides), self._counter)
         if self._holding is None:
             settings = self.settings()
-            self._holding = settings, Terms.of(settings, self._counter)
+            terms = Terms.of(settings, self._counter)
+            self._holding = settings, terms, settings.written()
         return self._holding[1]
 
     def give(self, **settings: Any) -> None:
@@ -179,12 +181,12 @@ class Conversation:
         began = time.monotonic()
         attempts = 0
         while True:
-            attempts += 1
             try:
                 return (yield from ask())
             except StoreError as error:
                 if not error.retryable or isinstance(error, Conflict):
                     raise
+                attempts += 1
                 longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (attempts - 1))
                 pause = longest * (0.5 + random.random() / 2)  # noqa: S311 - jitter
                 if time.monotonic() - began + pause > self._patience:
@@ -201,7 +203,7 @@ class Conversation:
         Where the answer to a first attempt was lost, the second one finds what the first has done:
         rows by their mark, a head by being the very one that was sent.
         """
-        done: Committed = yield from self.patiently(lambda: self.backend.commit(change))
+        done: Committed = yield from self.patiently(partial(self.backend.commit, change))
         if change.change is not None and not done.changed and done.now.head == change.change.head:
             return msgspec.structs.replace(done, changed=True)
         return done
@@ -227,9 +229,10 @@ class Conversation:
             format: of its rows, where they say which: it becomes the session's.
             fields: of the commit.
         """
-        settings = self.settings()
+        self.terms()
+        settings, _, initial = self._holding or (self.settings(), None, b"")
         if format and not settings.format:
-            settings = msgspec.structs.replace(settings, format=format)
+            initial = msgspec.structs.replace(settings, format=format).written()
             if self._stored is not None and "settings" not in fields:
                 stored = msgspec.structs.replace(self._stored, format=format)
                 fields["settings"] = stored.written()
@@ -239,7 +242,7 @@ class Conversation:
             mark=mark,
             # A session that was seen to be there may be gone by now, and is made again then.
             epoch=mark,
-            initial=settings.written(),
+            initial=initial,
             ttl=self._ttl,
             **fields,
         )

@@ -17,7 +17,7 @@ from lockstitch.errors import CannotFit
 from lockstitch.facts import REQUEST, USER, Facts
 from lockstitch.formats import FORMATS
 from lockstitch.measure.counters import Counter, Sizer, sizer_for
-from lockstitch.measure.limits import TOKENS
+from lockstitch.measure.limits import MESSAGES, TOKENS
 from lockstitch.plan import KEPT
 from lockstitch.stores.head import Entry, View
 from lockstitch.stores.showing import Shown, show
@@ -97,15 +97,13 @@ def is_over(view: View, terms: Terms, more: Sequence[Meta] = ()) -> tuple[str, .
     Raises:
         NeedsPayloads: a limit cannot be judged by what was counted.
     """
-    if not terms.bounded:
-        return ()
-    name = counter_name(terms.counter)
     fired: list[str] = []
     for unit, ceiling in terms.ceilings.items():
-        sizes = [view.size(unit, name), *(meta.size(unit, name) for meta in more)]
-        if None in sizes:
-            raise NeedsPayloads
-        if sum(size for size in sizes if size) > ceiling:
+        if unit == MESSAGES:
+            total = len(view.entries) + len(more)
+        else:
+            total = _total(view, more, unit, counter_name(terms.counter))
+        if total > ceiling:
             fired.append(f"over {ceiling:,} {unit}")
     last = terms.keeps_last
     if last is not None and last.turns is not None:
@@ -116,6 +114,16 @@ def is_over(view: View, terms: Terms, more: Sequence[Meta] = ()) -> tuple[str, .
     elif last is not None and len(view.entries) + len(more) > (last.groups or 0):
         fired.append(f"over {last.groups:,} groups")
     return tuple(fired)
+
+
+def _total(view: View, more: Sequence[Meta], unit: str, counter: str) -> int:
+    total = view.size(unit, counter)
+    for meta in more:
+        size = meta.size(unit, counter)
+        total = None if total is None or size is None else total + size
+    if total is None:
+        raise NeedsPayloads
+    return total
 
 
 def cut_by_facts(view: View, terms: Terms) -> Cut | None:

@@ -66,6 +66,7 @@ def tenant_name(tenant: str | None) -> str:
 def name_of(key: Key) -> str:
     """Name a session in one piece, with its tenant.
 
+    >>> from lockstitch.stores.base import Key
     >>> name_of(Key("acme", "user-42")), name_of(Key(None, "a:b"))
     ('acme:user-42', '~:a%3Ab')
     """

@@ -115,8 +115,8 @@ def make_rows(
     key: str | None = None,
     sure: bool = True,
     where: str = "messages",
-) -> list[tuple[Row, Meta]]:
-    """Make the rows of a batch.
+) -> tuple[tuple[Row, ...], list[Meta]]:
+    """Make the rows of a batch, and what is known of each.
 
     Args:
         transcript: the messages.
@@ -128,29 +128,35 @@ def make_rows(
     Raises:
         FormatError: a message cannot be stored and read back the same.
     """
-    made: list[tuple[Row, Meta]] = []
+    rows: list[Row] = []
+    metas: list[Meta] = []
     facts = transcript.facts_from(0)
+    format = transcript.format.name if sure else ""
+    tokens = next((sizer for sizer in sizers if sizer.unit == "tokens"), None)
+    chars = next((sizer for sizer in sizers if sizer.unit == "chars"), None)
+    batch = len(facts)
     for at, native in enumerate(transcript.natives):
         payload = write_native(marked(native), f"{where}[{at}]")
-        sizes = {sizer.unit: sizer for sizer in sizers}
-        tokens = sizes.get("tokens")
         meta = Meta(
-            format=transcript.format.name if sure else "",
+            format=format,
             facts=facts[at],
-            chars=sizes["chars"].size(at) if "chars" in sizes else None,
+            chars=chars.size(at) if chars else None,
             tokens=tokens.size(at) if tokens else None,
             counter=tokens.counter if tokens else "",
             checksum=zlib.crc32(payload),
-            batch=0 if at else len(transcript),
-            key=None if at else key,
+            batch=batch,
+            key=key,
         )
-        made.append((Row(_written(meta), payload), meta))
-    return made
+        # Only the first row of a batch says so.
+        batch, key = 0, None
+        rows.append(Row(_written(meta), payload))
+        metas.append(meta)
+    return tuple(rows), metas
 
 
 def _written(meta: Meta) -> bytes:
     facts = meta.facts
-    links = tuple([msgspec.structs.astuple(link) for link in facts.links])
+    links = facts.links
     envelope = _Envelope(
         ENVELOPE,
         meta.format,
@@ -158,7 +164,7 @@ def _written(meta: Meta) -> bytes:
         facts.reasoning,
         facts.asks,
         facts.answers,
-        links,
+        tuple([msgspec.structs.astuple(link) for link in links]) if links else (),
         meta.chars,
         meta.tokens,
         meta.counter,

@@ -24,7 +24,7 @@ def rows_of(messages, **options):
 def test_facts_and_sizes_come_back_without_the_payload():
     messages = [user("hi"), call("c1", "c2"), result("c1"), result("c2"), assistant("done")]
     transcript = ls.load(messages)
-    for at, (row, meta) in enumerate(rows_of(messages, key="turn-1")):
+    for at, (row, meta) in enumerate(zip(*rows_of(messages, key="turn-1"), strict=True)):
         found = read_meta(stored(row, payload=None))
         assert found == meta
         assert found.facts == transcript.facts_at(at)
@@ -50,20 +50,20 @@ def test_facts_and_sizes_come_back_without_the_payload():
 )
 def test_every_kind_of_link_comes_back(messages):
     transcript = ls.load(messages)
-    for at, (row, meta) in enumerate(make_rows(transcript, [])):
+    for at, (row, meta) in enumerate(zip(*make_rows(transcript, []), strict=True)):
         assert read_meta(stored(row)) == meta
         assert meta.facts == transcript.facts_at(at)
         assert native_of(stored(row), meta) == messages[at]
 
 
 def test_plain_text_is_of_no_format_in_particular():
-    row, meta = rows_of([user("hi")], sure=False)[0]
+    (row,), (meta,) = rows_of([user("hi")], sure=False)
     assert meta.format == ""
     assert native_of(stored(row), meta) == user("hi")
 
 
 def test_a_meta_of_a_newer_version_is_refused_by_name():
-    row, _ = rows_of([user("hi")])[0]
+    (row,), _ = rows_of([user("hi")])
     fields = msgspec.msgpack.decode(row.meta)
     newer = msgspec.msgpack.encode([ENVELOPE + 1, {"all": "different"}])
     with pytest.raises(ls.SchemaTooNew, match="row 7 has schema 2"):
@@ -77,14 +77,14 @@ def test_a_meta_of_a_newer_version_is_refused_by_name():
     "meta", [b"garbage", b"\x93\x01\x02\x03", msgspec.msgpack.encode({"v": 1}), b"\x90"]
 )
 def test_a_meta_that_cannot_be_read_is_a_damaged_row(meta):
-    row, _ = rows_of([user("hi")])[0]
+    (row,), _ = rows_of([user("hi")])
     with pytest.raises(ls.CorruptRow, match="row 3 is damaged: its meta") as caught:
         read_meta(stored(row, 3, meta=meta))
     assert caught.value.seq == 3
 
 
 def test_what_could_not_be_opened_says_why():
-    row, meta = rows_of([user("hi")])[0]
+    (row,), (meta,) = rows_of([user("hi")])
     sealed = UNREADABLE + b"no key fits"
     with pytest.raises(ls.CorruptRow, match="row 1 is damaged: no key fits"):
         read_meta(stored(row, meta=sealed))
@@ -101,7 +101,7 @@ def test_what_could_not_be_opened_says_why():
     ],
 )
 def test_a_payload_that_is_not_what_was_written_is_damaged(payload, why):
-    row, meta = rows_of([user("hi")])[0]
+    (row,), (meta,) = rows_of([user("hi")])
     with pytest.raises(ls.CorruptRow, match=why):
         native_of(stored(row, payload=payload), meta)
 
@@ -109,7 +109,7 @@ def test_a_payload_that_is_not_what_was_written_is_damaged(payload, why):
 def test_a_payload_that_no_codec_reads_is_damaged():
     import zlib
 
-    row, meta = rows_of([user("hi")])[0]
+    (row,), (meta,) = rows_of([user("hi")])
     for payload in (b"x", b"j{", b't{"$lockstitch":"bytes"}'):
         told = msgspec.structs.replace(meta, checksum=zlib.crc32(payload))
         with pytest.raises(ls.CorruptRow, match="cannot be read"):
@@ -117,7 +117,7 @@ def test_a_payload_that_no_codec_reads_is_damaged():
 
 
 def test_a_format_that_is_not_known_is_damaged():
-    row, meta = rows_of([user("hi")])[0]
+    (row,), (meta,) = rows_of([user("hi")])
     with pytest.raises(ls.CorruptRow, match="format 'telegram'"):
         native_of(stored(row), msgspec.structs.replace(meta, format="telegram"))
     assert "telegram" not in FORMATS

@@ -19,11 +19,11 @@ from lockstitch.stores.sqlite.failures import failure
 from lockstitch.stores.sqlite.forking import forget_never, watch
 from lockstitch.stores.sqlite.opening import SYNCHRONOUS, Synchronous, located, opened
 from lockstitch.stores.sqlite.schema import migrate
+from lockstitch.stores.sqlite.transactions import roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lockstitch.stores.base import Backend
 
 __all__ = ["SqliteDriver"]
 
@@ -66,13 +66,15 @@ class SqliteDriver:
             raise ValueError(f"timeout is a number of seconds, 0 or more; got {timeout!r}")
         if synchronous not in SYNCHRONOUS:
             raise ValueError(f'synchronous is "NORMAL" or "FULL", got {synchronous!r:.40}')
-        self.backend: Backend = SqliteBackend(prefix, clock=clock)
+        self.backend = SqliteBackend(prefix, clock=clock)
         self._prefix = prefix
         self._timeout = timeout
         self._synchronous: Synchronous = synchronous
         self._clock = clock
-        # Entered again only by a signal handler that forks, which must not wait for itself.
+        # What runs in the middle of a step, in its thread, must not wait for itself: a signal
+        # handler that forks or closes the store.
         self._lock = threading.RLock()
+        self._running = False
         self._process = os.getpid()
         self._closed = False
         self._private = False
@@ -100,12 +102,29 @@ class SqliteDriver:
                 "again, or open another store for them"
             )
         try:
-            connection = self._ready()
-            return step(connection) if self._lent is None else _as_a_guest(step, connection)
-        except sqlite3.Error as error:
-            raise failure(error, self._where) from error
+            if self._running:
+                raise StoreError(
+                    f"{self._where}: a step was begun in the middle of another, by a signal "
+                    "handler or a finalizer: let it only note what is to be done"
+                )
+            self._running = True
+            try:
+                return self._perform(step)
+            except sqlite3.Error as error:
+                raise failure(error, self._where) from error
+            finally:
+                self._running = False
         finally:
             self._lock.release()
+
+    def _perform(self, step: Callable[[sqlite3.Connection], Any]) -> Any:
+        connection = self._ready()
+        try:
+            return step(connection) if self._lent is None else _as_a_guest(step, connection)
+        except BaseException as error:
+            # An interrupt may have come just where a transaction begins or ends.
+            roll_back(connection, error)
+            raise
 
     def close(self) -> None:
         """Close the connection, unless it was lent; wait for a step that is going on."""
@@ -131,7 +150,7 @@ class SqliteDriver:
             (_, _, file), *_ = self._connection.execute("PRAGMA database_list")
             self._private = not file
         elif self._connection.in_transaction:
-            self._connection.rollback()  # an earlier step was interrupted even in its own rollback
+            self._connection.rollback()  # an earlier step could not, or was interrupted in that too
         return self._connection
 
     def _borrowed(self, lent: sqlite3.Connection) -> sqlite3.Connection:

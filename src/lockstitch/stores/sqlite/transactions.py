@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Reads", "Writes"]
+__all__ = ["Reads", "Writes", "roll_back"]
 
 
 class _Transaction:
@@ -38,21 +38,23 @@ class _Transaction:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._roll_back(error)
+            roll_back(self._cursor.connection, error)
             return
         try:
             self._cursor.execute("COMMIT")
         except BaseException as failed:
-            self._roll_back(failed)
+            roll_back(self._cursor.connection, failed)
             raise
 
-    def _roll_back(self, error: BaseException) -> None:
-        # SQLite rolls back by itself after some errors, and then there is nothing left to do.
-        if self._cursor.connection.in_transaction:
-            try:
-                self._cursor.execute("ROLLBACK")
-            except sqlite3.Error as also:
-                error.add_note(f"and the transaction could not be rolled back: {also}")
+
+def roll_back(connection: sqlite3.Connection, error: BaseException) -> None:
+    """Roll back what is left of a transaction in which something went wrong."""
+    # SQLite rolls back by itself after some errors, and then there is nothing left to do.
+    if connection.in_transaction:
+        try:
+            connection.execute("ROLLBACK")
+        except sqlite3.Error as also:
+            error.add_note(f"and the transaction could not be rolled back: {also}")
 
 
 class Reads(_Transaction):
