@@ -30,7 +30,7 @@ _AWAY: Final = frozenset(
         "TryAgainError",
     }
 )
-# What servers say, where the class does not tell: a script hands errors on in its own words.
+# What is looked for in the words of a server too: a script hands errors on in its own.
 _SAID_AWAY: Final = (
     "BUSY ",
     "CLUSTERDOWN",
@@ -42,18 +42,30 @@ _SAID_AWAY: Final = (
     "cannot be connected",
     "not covered",
 )
-_SAID: Final = (
+_REFUSED: Final = (
     (
-        ("OOM ",),
+        {"OutOfMemoryError", "OOM command"},
         "the server is out of memory: give it more (maxmemory), or let sessions expire with a ttl",
     ),
     (
-        ("MISCONF", "No space left", "NOSPACE"),
-        "the server cannot write to its disk: make room for it, then look into its log",
+        {"MISCONF", "NOSPACE", "No space left"},
+        "the server cannot write to its disk: make room, then see what its log says",
     ),
-    (("NOPERM", "NOAUTH", "WRONGPASS"), "the server does not let this user do it: see its ACL"),
+    (
+        {"NoPermissionError", "NOPERM"},
+        "this user may not: its ACL has to allow scripts, and what they call, on these keys",
+    ),
+    (
+        {
+            "AuthenticationError",
+            "AuthenticationWrongNumberOfArgsError",
+            "AuthorizationError",
+            "NOAUTH",
+            "WRONGPASS",
+        },
+        "the server does not let this user in: see the name and the password in the address",
+    ),
 )
-_DENIED: Final = frozenset({"AuthenticationError", "AuthorizationError", "NoPermissionError"})
 
 
 def _names(error: BaseException) -> set[str]:
@@ -83,13 +95,12 @@ def translated(error: Exception) -> StoreError | None:
     names, said = _names(error), str(error)
     if not names & {"RedisError", "ValkeyError", "OSError", "RedisClusterException"}:
         return None
-    for signs, what in _SAID:
-        if any(sign in said for sign in signs):
-            return StoreError(f"{what} ({said})")
-    if names & _DENIED:
-        return StoreError(f"the server does not let this user in: {said}")
+    words = said or type(error).__name__
+    for signs, what in _REFUSED:
+        if names & signs or any(sign in said for sign in signs):
+            return StoreError(f"{what} ({words})")
     if "WRONGTYPE" in said:
-        return CorruptRow(f"another program uses a key of this session: {said}")
+        return CorruptRow(f"another program uses a key of this session ({words})")
     if names & _AWAY or any(sign in said for sign in _SAID_AWAY):
-        return StoreUnavailable(f"no answer from the server: {said or type(error).__name__}")
-    return StoreError(f"the server refused: {said or type(error).__name__}")
+        return StoreUnavailable(f"no server took it ({words})")
+    return StoreError(f"the server refused ({words})")

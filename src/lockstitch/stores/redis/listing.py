@@ -111,11 +111,11 @@ def _head(tenant: str | None, key: bytes, values: list[Any]) -> tuple[str, Liste
     state, whose, created = [value or b"" for value in values]
     if state and state[0] > SCHEMA:
         raise SchemaTooNew(found=state[0], known=SCHEMA, where=where)
+    if not state or state[0] != SCHEMA:
+        raise CorruptRow(f"{where} is damaged: its head is not whole")
     try:
-        schema, revision, seq, _, _, ttl, updated, size, _ = _STATE.unpack_from(state)
+        _, revision, seq, _, _, ttl, updated, size, _ = _STATE.unpack_from(state)
         name = whose.decode().partition(":")[2]
-        if schema != SCHEMA:
-            raise ValueError(schema)
         return name, Listed(
             key=Key(tenant, unescaped(name)),
             version=Version(text(state[_STATE.size :]), int(revision), int(seq)),
