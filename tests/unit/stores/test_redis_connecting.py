@@ -3,6 +3,8 @@
 import asyncio
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -73,11 +75,7 @@ def test_an_address_of_sentinels_makes_a_client_of_whom_they_name(connect_):
 def test_an_address_of_a_cluster_with_tls_makes_its_nodes_so():
     [client] = _clients(connect_async("valkeys+cluster://:p@a:1,b?ssl_ca_certs=ca.pem"))
     assert isinstance(client, awaited_redis.RedisCluster)
-    assert (
-        {node.name for node in client.startup_nodes} == {"a:1", "b:6379"}
-        if hasattr(client, "startup_nodes")
-        else True
-    )
+    assert set(client.nodes_manager.startup_nodes) == {"a:1", "b:6379"}
     assert client.connection_kwargs["password"] == "p"
     assert client.connection_kwargs["ssl_ca_certs"] == "ca.pem"
 
@@ -121,6 +119,26 @@ def test_a_client_of_the_other_kind_is_refused():
             return connect_async(is_awaited)
 
     assert isinstance(asyncio.run(go()), AsyncRedisDriver)
+
+
+def test_threads_that_come_first_open_one_client():
+    made = []
+
+    class Client:
+        connection_pool = None
+
+        def execute_command(self, *arguments, **options):
+            return [0]
+
+    def opening():
+        time.sleep(0.05)
+        made.append(Client())
+        return (made[-1],)
+
+    driver = RedisDriver(opening=opening)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: run(driver.backend.view(Key(None, "s")), driver), range(4)))
+    assert len(made) == 1
 
 
 @KINDS

@@ -61,6 +61,7 @@ class RedisBackend:
     Raises:
         ValueError: the prefix has a brace in it, which would decide where sessions are put.
 
+    >>> from lockstitch.stores.base import Key
     >>> step = RedisBackend().touch(Key("acme", "user-42")).send(None)
     >>> step.name, step.keys[0]
     ('touch', b'lockstitch:{acme:user-42}:h')

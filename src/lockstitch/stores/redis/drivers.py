@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from lockstitch.errors import StoreUnavailable
 from lockstitch.stores.redis.backend import RedisBackend
@@ -53,7 +53,7 @@ class RedisDriver:
         client: Any = None,
         *,
         prefix: str = "lockstitch:",
-        opening: Callable[[], tuple[Any, ...]] | None = None,
+        opening: Callable[[], tuple[Any, ...]] = tuple,
     ) -> None:
         self.backend = RedisBackend(prefix)
         self._opening = opening
@@ -73,8 +73,11 @@ class RedisDriver:
 
     def _open(self) -> None:
         with self._lock:
-            if self._client is None and self._opening is not None:
-                self._opened = self._opening()
+            if self._client is None:
+                try:
+                    self._opened = self._opening()
+                except Exception as error:  # noqa: BLE001 - what it means is looked up
+                    _give_up(error)
                 self._use(self._opened[0])
 
     def perform(self, step: Any) -> Any:
@@ -84,6 +87,8 @@ class RedisDriver:
             StoreUnavailable: no server answered; the same may be tried again.
             StoreError: a server refused.
         """
+        if self._client is None:
+            self._open()
         if self._turn is None:
             return self._insist(step)
         with self._turn:
@@ -93,8 +98,6 @@ class RedisDriver:
         until = None
         while True:
             try:
-                if self._client is None:
-                    self._open()
                 return self._answer(step)
             except Exception as error:  # noqa: BLE001 - what it means is looked up
                 until = _patience(error, until)
@@ -155,14 +158,13 @@ class AsyncRedisDriver:
         client: Any = None,
         *,
         prefix: str = "lockstitch:",
-        opening: Callable[[], tuple[Any, ...]] | None = None,
+        opening: Callable[[], tuple[Any, ...]] = tuple,
     ) -> None:
         self.backend = RedisBackend(prefix)
         self._opening = opening
         self._opened: tuple[Any, ...] = ()
         self._client: Any = None
         self._turn: Any = None
-        self._lock = threading.Lock()
         if client is not None:
             if not _is_awaited(client):
                 raise TypeError(f"{type(client).__qualname__} cannot be awaited: {_OTHER}")
@@ -174,10 +176,8 @@ class AsyncRedisDriver:
         self._client = client
 
     def _open(self) -> None:
-        with self._lock:
-            if self._client is None and self._opening is not None:
-                self._opened = self._opening()
-                self._use(self._opened[0])
+        self._opened = self._opening()
+        self._use(self._opened[0])
 
     async def perform(self, step: Any) -> Any:
         """Carry out a step.
@@ -186,6 +186,8 @@ class AsyncRedisDriver:
             StoreUnavailable: no server answered; the same may be tried again.
             StoreError: a server refused.
         """
+        if self._client is None:
+            self._open()
         if self._turn is None:
             return await self._insist(step)
         async with self._turn:
@@ -195,8 +197,6 @@ class AsyncRedisDriver:
         until = None
         while True:
             try:
-                if self._client is None:
-                    self._open()
                 return await self._answer(step)
             except Exception as error:  # noqa: BLE001 - what it means is looked up
                 until = _patience(error, until)
@@ -243,8 +243,7 @@ class AsyncRedisDriver:
 def _patience(error: Exception, until: float | None) -> float:
     """Return until when a connection is waited for, or raise what an error means."""
     if not crowded(error):
-        wrong = translated(error)
-        raise error if wrong is None else wrong from error
+        _give_up(error)
     now = time.monotonic()
     if until is not None and now > until:
         raise StoreUnavailable(
@@ -252,6 +251,14 @@ def _patience(error: Exception, until: float | None) -> float:
             "give it more (max_connections)"
         ) from error
     return until or now + _PATIENCE
+
+
+def _give_up(error: Exception) -> NoReturn:
+    """Raise what an error means, or the error where it is a mistake in a program."""
+    wrong = translated(error)
+    if wrong is None:
+        raise error
+    raise wrong from error
 
 
 def _is_awaited(client: Any) -> bool:
