@@ -177,9 +177,9 @@ def test_a_store_is_opened_from_an_address_a_pool_or_a_connection(postgres, sche
 
 @pytest.mark.parametrize("client", [None, 1, object(), b"postgresql://"])
 def test_what_is_no_client_is_refused(client):
-    with pytest.raises(TypeError, match="a URL, a psycopg_pool.ConnectionPool or"):
+    with pytest.raises(TypeError, match=r"a URL, a psycopg_pool\.ConnectionPool or"):
         connect(client)
-    with pytest.raises(TypeError, match="a URL, a psycopg_pool.AsyncConnectionPool or"):
+    with pytest.raises(TypeError, match=r"a URL, a psycopg_pool\.AsyncConnectionPool or"):
         connect_async(client)
 
 

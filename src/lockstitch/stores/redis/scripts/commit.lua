@@ -64,6 +64,8 @@ if not there then
 end
 
 local alive = expected and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
+-- Where rows were lost that had been acknowledged, as in a failover, nothing is as it was seen.
+alive = alive and seen <= seq
 local same = alive and revision == seen_revision
 local head, spans, rows = '\n', nil, nil
 local first, many

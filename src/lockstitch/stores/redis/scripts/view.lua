@@ -10,7 +10,7 @@ if not there then
   return {0}
 end
 
-local same = tonumber(ARGV[2]) == revision and ARGV[1] == epoch
+local same = tonumber(ARGV[2]) == revision and ARGV[1] == epoch and tonumber(ARGV[3]) <= seq
 local head, spans = false, {}
 if not same then
   head, spans = whole()
