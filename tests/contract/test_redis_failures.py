@@ -312,6 +312,7 @@ def test_a_cluster_that_fails_over_loses_no_session(valkey_cluster, key):
     with valkey_cluster.master_of(slot).client() as client:
         client.wait(1, 1_000)
     valkey_cluster.kill_master_of(slot)
+    valkey_cluster.wait_until_ok(seconds=60)
     assert _insistently(driver, _commit(key, "c", b"c"), seconds=30).first == 3
     assert _payloads(driver, key) == [b"a", b"b", b"c"]
     driver.close()
@@ -389,6 +390,7 @@ def test_a_driver_follows_sentinel_to_the_new_master(sentinel, key):
     with sentinel.master().client() as client:
         client.wait(1, 1_000)
     sentinel.kill_master()
+    sentinel.wait_until_ok(seconds=60)
     assert _insistently(driver, _commit(key, "b", b"b"), seconds=30).first == 2
     assert _payloads(driver, key) == [b"a", b"b"]
     driver.close()
