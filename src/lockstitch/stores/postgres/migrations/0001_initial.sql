@@ -252,7 +252,6 @@ BEGIN
         END IF;
         IF o_outcome = 1 THEN
             -- The same number as LOOK_BACK in lockstitch.stores.base.
-            -- Where rows were lost that had been acknowledged, what was expected tells nothing.
             v_start := CASE WHEN p_epoch = s.epoch AND p_seq <= s.seq
                 THEN p_seq ELSE s.seq - 256 END;
             IF v_start < s.seq THEN
@@ -274,6 +273,7 @@ BEGIN
         END IF;
     END IF;
 
+    -- Somebody who has seen more than there is has seen rows that a failover lost.
     v_same := coalesce(
         p_epoch = s.epoch AND p_revision = s.revision AND p_seq <= s.seq, false
     );
