@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lockstitch.errors import CannotFit, Conflict, FormatError
+from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY, NO
@@ -225,15 +225,18 @@ class Appending(Conversation):
         reading = done.now
         if reading.version is None:
             return None
-        now: View | None
         if reading.head is not None:
-            now = self.view_of(reading)
+            newest = done.first - 1 if done.outcome == "stored" else reading.version.seq
+            try:
+                now = self.view_of(reading, newest)
+            except CorruptRow:
+                return None  # the batch has landed; who reads the view finds another head
         elif view is not None:
             now = view
             now.follow(reading.version, reading.rows)
         else:
             return None
-        if now is not None and done.outcome == "stored":
+        if done.outcome == "stored":
             now.grow(reading.version, done.first, metas)
         return now
 

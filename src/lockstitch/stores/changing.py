@@ -298,7 +298,8 @@ class Changing(Appending, Reading):
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         self.give(**given)
-        note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
+        told = sorted([*given, *(["ttl"] if ttl is not None else [])])
+        note = SessionEvent(kind="set", at=time.time(), note=", ".join(told))
         sent = self.new_commit(settings=settings.written(), note=note.written())
         if ttl is not None:
             sent = msgspec.structs.replace(sent, ttl=ttl)
@@ -346,6 +347,7 @@ class Changing(Appending, Reading):
             revision=view.version.revision + 1,
             head=head,
             gone=spans(sorted(gone)),
+            emptied=purge,
             note=note,
         )
         return Change(

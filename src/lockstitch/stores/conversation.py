@@ -15,16 +15,18 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from lockstitch.errors import Conflict, FormatError, StoreError, StoreUnavailable
+from lockstitch.errors import Conflict, CorruptRow, FormatError, StoreError, StoreUnavailable
 from lockstitch.events import Event, telling
 from lockstitch.plan import Size
-from lockstitch.stores.base import Change, Commit, Committed, Effect, Key, Reading, Version
+from lockstitch.stores.base import Change, Commit, Committed, Effect, Key, Reading, Stored, Version
 from lockstitch.stores.head import Head, View, items_of, ranges_of
+from lockstitch.stores.rows import SEALED
 from lockstitch.stores.running import Pause
 from lockstitch.stores.settings import Settings, Terms
 from lockstitch.stores.values import EventKind, SessionEvent, spans
@@ -90,6 +92,8 @@ class Conversation:
         self._ttl = ttl
         self._stored: Settings | None = None
         self._written = b""
+        # Why the stored settings could not be read; empty where they could.
+        self._unread = ""
         # What holds where a call says nothing itself; worked out when something is learned.
         self._holding: tuple[Settings, Terms, bytes] | None = None
         self._view: View | None = None
@@ -135,11 +139,20 @@ class Conversation:
     def _learn(self, reading: Reading) -> None:
         """Remember the settings of a reading, and what was seen last.
 
+        Settings that cannot be read are none: what the handle was given holds, and a view says so.
+
         Raises:
             StoreError: the session is still being copied here.
+            CorruptRow: it is encrypted, and this store has no keys.
         """
         if reading.settings and reading.settings != self._written:
-            stored = Settings.read(reading.settings)
+            self._unread = ""
+            try:
+                stored = Settings.read(reading.settings)
+            except CorruptRow as error:
+                if reading.settings.startswith(SEALED):
+                    raise
+                stored, self._unread = Settings(), error.why
             if stored.copying:
                 raise StoreError(
                     f"session {self.id!r} is not all here yet: run again the copy, import or fork "
@@ -214,15 +227,49 @@ class Conversation:
             lambda: self.backend.view(self.key, payloads=payloads)
         )
         self._learn(reading)
-        return self.view_of(reading)
-
-    def view_of(self, reading: Reading) -> View | None:
-        """Make a view of a whole reading; `None` where there is no session."""
         if reading.version is None:
             return None
-        view = View.of(reading, self._format or self.settings().format)
+        try:
+            return self.view_of(reading, reading.version.seq)
+        except CorruptRow as error:
+            whole = yield from self._recovered(reading.version, payloads=payloads)
+            view = self.view_of(whole, reading.version.seq)
+            told = f"{error.why}; it was taken from the events instead"
+            view.damaged[0] = f"{self._unread}; {told}" if self._unread else told
+            return view
+
+    def view_of(self, reading: Reading, newest: int) -> View:
+        """Make a view of a whole reading whose newest row has the number `newest`.
+
+        Raises:
+            CorruptRow: the head cannot be read.
+        """
+        view = View.of(reading, newest, self._format or self.settings().format)
+        if self._unread:
+            view.damaged[0] = self._unread
         self.settle(view.named)
         return view
+
+    def _recovered(self, version: Version, *, payloads: bool) -> Effect[Reading]:
+        """Read the view by the newest head among the events that can be read.
+
+        Every head is written with an event that repeats it. What was appended since simply follows.
+        """
+        happened: tuple[bytes, ...] = yield from self.patiently(
+            lambda: self.backend.events(self.key, 0, 1_000_000)
+        )
+        head = Head()
+        for data in happened:
+            with suppress(CorruptRow):
+                head = SessionEvent.read(data).head or head
+        rows: list[Stored] = []
+        ranges = (*ranges_of(head.items), head.through + 1, version.seq)
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            found: tuple[Stored, ...] = yield from self.patiently(
+                partial(self.backend.rows, self.key, first, last, payloads=payloads)
+            )
+            rows += found
+        return Reading(version=version, head=head.written(), through=head.through, rows=tuple(rows))
 
     def settle(self, format: str) -> None:
         """Remember the format that messages of the session are in, where nobody wrote it down.
@@ -270,7 +317,6 @@ class Conversation:
         cut: Cut | None = None,
         gone: Iterable[tuple[int, str]] = (),
         abandoned: tuple[int, ...] = (),
-        purge: tuple[int, ...] = (),
         note: str = "",
     ) -> Change:
         """Write entries as the new head of a view, and what is remembered of it.
@@ -284,7 +330,6 @@ class Conversation:
             cut: the decision behind it.
             gone: the rows that leave the view, where no cut says so.
             abandoned: rows whose calls nobody waits for any more.
-            purge: rows to be emptied.
             note: what else there is to say.
         """
         base = view.version.seq
@@ -316,7 +361,6 @@ class Conversation:
             through=through,
             strict=not loose,
             event=event.written(),
-            purge=purge,
         )
 
     def check_format(self, found: str) -> None:

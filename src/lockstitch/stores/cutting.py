@@ -150,6 +150,8 @@ def cut_by_facts(view: View, terms: Terms) -> Cut | None:
     gone = [(view.entries[seen.standing[at]].seq, why) for at, why in enumerate(reasons)]
     gone = [(seq, why) for seq, why in gone if why not in KEPT]
     gone += [(view.entries[at].seq, "late") for at in seen.orphans]
+    if not gone and not newly:
+        return None  # all of it must stay, and may
     given_up = tuple(view.entries[members[0]].seq for members in seen.open[:newly])
     entries = [entry for at, entry in enumerate(view.entries) if at in kept]
     return Cut(

@@ -177,11 +177,12 @@ class View(msgspec.Struct):
     totals: dict[tuple[str, str], int] = {}
 
     @classmethod
-    def of(cls, reading: Reading, format: str = "") -> View:
+    def of(cls, reading: Reading, newest: int, format: str = "") -> View:
         """Make the view that a whole reading shows.
 
         Args:
             reading: with its head.
+            newest: the number of the newest row that there was.
             format: of the session, where it is known.
 
         Raises:
@@ -192,7 +193,6 @@ class View(msgspec.Struct):
         head = Head.read(reading.head, reading.through)
         view = cls(reading.version, head, [], {}, format)
         rows = {row.seq: row for row in reading.rows}
-        behind = [row for row in reading.rows if row.seq > head.through]
         for item in head.items:
             if isinstance(item, Said):
                 view.entries.append(Entry(0, _meta_of(item), item))
@@ -201,8 +201,8 @@ class View(msgspec.Struct):
             else:
                 for seq in range(item.first, item.last + 1):
                     view.add(seq, rows.get(seq))
-        for row in behind:
-            view.add(row.seq, row)
+        for seq in range(head.through + 1, newest + 1):
+            view.add(seq, rows.get(seq))
         return view
 
     def add(self, seq: int, row: Stored | None, item: Held | None = None) -> None:

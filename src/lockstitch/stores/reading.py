@@ -42,6 +42,7 @@ __all__ = ["PAGE", "Reading", "States"]
 PAGE = 500
 """How many rows of the record are read at a time."""
 
+PURGED = "the retention of the session, or a purge"
 UNREADABLE = "an event cannot be read"
 """How the failure of an event begins that stands for one that is damaged."""
 
@@ -280,6 +281,9 @@ class States:
             for first, last, reason in event.gone:
                 for seq in range(first, min(last, self.newest) + 1):
                     self._gone[seq] = (reason, event.fired)
+            for first, last in zip(event.emptied[::2], event.emptied[1::2], strict=True):
+                for seq in range(first, min(last, self.newest) + 1):
+                    self._shown[seq] = ("purged", PURGED)
 
     def of(self, seq: int) -> tuple[State, str]:
         """Return the state of a message, and why it is in it."""
@@ -297,7 +301,7 @@ class States:
         state, reason = self.of(row.seq)
         message, format = None, ""
         if not row.meta:
-            state, reason = "purged", "the retention of the session, or a purge"
+            state, reason = "purged", PURGED
         else:
             try:
                 meta = read_meta(row)

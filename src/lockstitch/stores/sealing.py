@@ -25,6 +25,7 @@ from lockstitch.stores.base import (
     Effect,
     Key,
     Listed,
+    Migrating,
     Reading,
     Row,
     Stored,
@@ -211,6 +212,12 @@ class SealedBackend:
     def sweep(self) -> Effect[int]:
         """Remove what has expired."""
         return self.inner.sweep()
+
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema of the backend inside forward."""
+        if not isinstance(self.inner, Migrating):
+            return 0, 0
+        return (yield from self.inner.migrate())
 
     # --- rows ------------------------------------------------------------------------------------
 

@@ -322,7 +322,7 @@ class Taking:
         if batch[0].seq != here + 1:
             raise ValueError(f"row {here + 1} is missing: the next one is {batch[0].seq}")
         rows = tuple([Row(row.meta, row.payload or b"") for row in batch])
-        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=_key_of(batch[0]))
+        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=_key_of(batch))
 
     def _send(self, *, mark: str = "", **fields: Any) -> Effect[Committed]:
         sent = Commit(
@@ -381,9 +381,12 @@ class Taking:
         return here
 
 
-def _key_of(row: Stored) -> str | None:
+def _key_of(batch: list[Stored]) -> str | None:
+    """Return the key of a batch; a part of one, where a fork ends, has none."""
+    row = batch[0]
     try:
-        return read_meta(row).key if row.meta else None
+        meta = read_meta(row) if row.meta else None
+        return meta.key if meta and meta.batch == len(batch) else None
     except CorruptRow:
         return None  # what cannot be read goes along as it is
 

@@ -23,7 +23,6 @@ _AWAY: Final = frozenset(
         "ConnectionError",
         "MasterDownError",
         "MasterNotFoundError",
-        "MovedError",
         "ReadOnlyError",
         "SlotNotCoveredError",
         "TimeoutError",
@@ -43,6 +42,11 @@ _SAID_AWAY: Final = (
     "not covered",
 )
 _REFUSED: Final = (
+    (
+        # A client that knows clusters follows; it never lets this one out.
+        {"MovedError"},
+        "the server is a node of a cluster: open it as redis+cluster://",
+    ),
     (
         {"OutOfMemoryError", "OOM command"},
         "the server is out of memory: give it more (maxmemory), or let sessions expire with a ttl",
