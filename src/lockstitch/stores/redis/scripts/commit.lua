@@ -63,7 +63,9 @@ if not there then
   revision, seq, offset, through, ttl, size, events = 0, after, after, after, 0, 0, 0
 end
 
-local alive = expected and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
+-- What is ahead of the session was seen of rows that were acknowledged and lost, as in a failover.
+local alive = expected and seen <= seq
+  and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
 local same = alive and revision == seen_revision
 local head, spans, rows = '\n', nil, nil
 local first, many
