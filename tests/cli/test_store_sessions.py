@@ -61,7 +61,7 @@ def test_an_import_that_was_cut_short_goes_on(run, url, stored, tmp_path):
     path.write_bytes(whole)
     short = run("store", "import", url, "t", part)
     assert short.exit_code == 2
-    assert "the export ends at row 3 of 6" in short.stderr
+    assert "the export ends at row 2 of 6" in short.stderr
     unread = run("store", "window", url, "t")
     assert unread.exit_code == 2
     assert "is not all here yet" in unread.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -356,6 +358,42 @@ def test_the_thread_that_watches_goes_when_nothing_is_sent(postgres, schema):
     assert watching() == before + 1
     driver.close()
     assert watching() == before
+
+
+FORKS = """
+import os, sys
+from lockstitch.stores.base import Commit, Key, Row
+from lockstitch.stores.postgres import connect
+from lockstitch.stores.running import run
+
+def send(mark):
+    sent = Commit(key=Key(None, "forks"), mark=mark, rows=(Row(b"", mark.encode()),), epoch="epoch")
+    assert run(driver.backend.commit(sent), driver).outcome == "stored"
+
+driver = connect(sys.argv[1], schema=sys.argv[2])
+send("before")
+children = []
+for child in range(4):
+    process = os.fork()
+    if not process:
+        for number in range(25):
+            send(f"child {child} {number}")
+        driver.close()
+        os._exit(0)
+    children.append(process)
+for number in range(25):
+    send(f"parent {number}")
+assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+send("after")
+print(len(run(driver.backend.view(Key(None, "forks")), driver).rows))
+driver.close()
+"""
+
+
+def test_a_process_that_was_forked_has_connections_of_its_own(postgres, schema):
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS, postgres, schema]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("127\n", "")
 
 
 # --- what the server refuses ---------------------------------------------------------------------

@@ -13,9 +13,9 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, NullConnectionPool
 
 import lockstitch as ls
 from lockstitch.errors import MissingExtra, StoreError
-from lockstitch.stores.base import Commit, Key, Row
+from lockstitch.stores.base import Commit, Key, Reading, Row
 from lockstitch.stores.postgres import connect, connect_async
-from lockstitch.stores.postgres.sending import address
+from lockstitch.stores.postgres.sending import address, cut, quiet
 from lockstitch.stores.running import awaited, run
 
 KEY = Key("acme", "user-42")
@@ -117,6 +117,18 @@ def test_what_is_awaited_is_part_of_a_transaction_too(postgres, schema):
     assert seen_by_others(postgres, schema) == [b"kept"]
 
 
+def test_a_schema_that_was_made_in_a_transaction_is_looked_for_again(postgres):
+    async def main():
+        async with await psycopg.AsyncConnection.connect(postgres) as connection:
+            driver = connect_async(connection, schema="rolled_back")
+            async with connection.transaction(force_rollback=True):
+                await awaited(driver.backend.commit(commit("lost")), driver)
+                await awaited(driver.backend.commit(commit("lost too")), driver)
+            assert await awaited(driver.backend.view(KEY), driver) == Reading(version=None)
+
+    asyncio.run(main())
+
+
 # --- what is ours and what is lent ---------------------------------------------------------------
 
 
@@ -163,29 +175,45 @@ def test_a_store_is_opened_from_an_address_a_pool_or_a_connection(postgres, sche
         for at, client in enumerate((postgres, plain, named, pool, connection)):
             with ls.open_store(client, schema=schema) as store:
                 session = store.session("user", tenant="acme")
-                session.append({"role": "user", "content": "hello"})
-                assert len(session.messages()) == at + 1
+                assert session.append({"role": "user", "content": "hello"}).first == at + 1
 
     async def main():
         async with ls.open_async_store(postgres, schema=schema) as store:
             session = store.session("user", tenant="acme")
-            await session.append({"role": "user", "content": "hello"})
-            assert len(await session.messages()) == 6
+            assert (await session.append({"role": "user", "content": "hello"})).first == 6
 
     asyncio.run(main())
 
 
+def test_many_that_begin_at_once_wait_for_the_one_that_looks_at_the_schema(postgres, schema):
+    async def main():
+        driver = connect_async(postgres, schema=schema)
+        asked = [awaited(driver.backend.view(KEY), driver) for _ in range(5)]
+        assert await asyncio.gather(*asked) == [Reading(version=None)] * 5
+        await driver.aclose()
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_was_closed_is_not_taken_for_a_quiet_one(postgres):
+    connection = psycopg.connect(postgres)
+    assert quiet(connection)
+    connection.close()
+    assert not quiet(connection)
+    cut(connection)
+
+
 @pytest.mark.parametrize("client", [None, 1, object(), b"postgresql://"])
 def test_what_is_no_client_is_refused(client):
-    with pytest.raises(TypeError, match="a URL, a psycopg_pool.ConnectionPool or"):
+    with pytest.raises(TypeError, match=r"a URL, a psycopg_pool.ConnectionPool or"):
         connect(client)
-    with pytest.raises(TypeError, match="a URL, a psycopg_pool.AsyncConnectionPool or"):
+    with pytest.raises(TypeError, match=r"a URL, a psycopg_pool.AsyncConnectionPool or"):
         connect_async(client)
 
 
-def test_a_client_that_must_be_awaited_is_refused_where_nobody_awaits(postgres):
-    with ConnectionPool(postgres, min_size=0, open=False) as pool, pytest.raises(TypeError):
-        connect_async(pool)
+def test_a_client_that_waits_is_refused_where_it_would_have_to_be_awaited(postgres):
+    with psycopg.connect(postgres) as connection, pytest.raises(TypeError):
+        connect_async(connection)
 
 
 @pytest.mark.parametrize("url", ["postgresql://u:secret@[", "postgresql://h/db?no=such", "secret"])

@@ -33,12 +33,14 @@ import pytest
 
 from lockstitch.testing.contract.appends import Appends
 from lockstitch.testing.contract.changes import Changes
+from lockstitch.testing.contract.crowds import Crowds
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
 from lockstitch.testing.contract.lifetimes import Lifetimes
 from lockstitch.testing.contract.stage import Place, Stage
 from lockstitch.testing.contract.travels import Travels
+from lockstitch.testing.contract.troubles import Troubles
 from lockstitch.testing.contract.waits import Waits
 
 if TYPE_CHECKING:
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Appends, Cuts, Waits, Damage, Changes, Travels, Lifetimes):
+class StoreContract(
+    Place, Appends, Cuts, Waits, Damage, Changes, Travels, Lifetimes, Crowds, Troubles
+):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])

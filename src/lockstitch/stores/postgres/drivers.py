@@ -10,7 +10,9 @@ Must not know: what the statements are for. psycopg is imported when a driver is
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lockstitch.errors import MissingExtra
@@ -74,9 +76,10 @@ class PostgresDriver:
 
     Args:
         client: a URL (`postgresql://user:password@host/database`), of which a pool of connections
-            is made that is closed with the driver; or a `psycopg_pool.ConnectionPool` or a
-            `psycopg.Connection`, which stay open. On a connection in a transaction everything is
-            part of that transaction. One connection does one thing at a time.
+            is made that is closed with the driver, and made anew in a process that was forked; or
+            a `psycopg_pool.ConnectionPool` or a `psycopg.Connection`, which stay open. On a
+            connection in a transaction everything is part of that transaction. One connection does
+            one thing at a time.
         backend: says in which schema the tables are, and what they are called.
         max_size: how many connections the pool that is made of a URL may have.
         timeout: seconds until a statement through a pool is given up, and until a pool that is
@@ -104,7 +107,10 @@ class PostgresDriver:
             raise _missing(error) from error
         self.backend: PostgresBackend = backend or PostgresBackend()
         self._error = psycopg.Error
-        self._lender = lender(client, max_size=max_size, timeout=timeout)
+        self._make = partial(lender, client, max_size=max_size, timeout=timeout)
+        self._lender = self._make()
+        self._ours = isinstance(client, str)
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._prepared = self._doubted = False
 
@@ -116,17 +122,33 @@ class PostgresDriver:
             StoreUnavailable: no answer came; trying again may help.
             StoreError: the server refused.
         """
+        if self._process != os.getpid():
+            self._begin_anew()
         if not self._prepared and not step.early:
             with self._lock:
-                if not self._prepared:
-                    migrated = run(self.backend.prepare(), self)
-                    # What is made in a transaction may be gone again after it.
-                    self._doubted |= migrated and self._lender.joined
-                    self._prepared = not (self._doubted and self._lender.joined)
+                self._prepare()
         try:
             return self._lender.send(step)
         except self._error as error:
             raise failure(error, step.name) from error
+
+    def _prepare(self) -> None:
+        """Look at the schema, unless another has while this one waited."""
+        if self._prepared:
+            return
+        migrated = run(self.backend.prepare(), self)
+        # What is made in a transaction may be gone again after it.
+        self._doubted |= migrated and self._lender.joined
+        self._prepared = not (self._doubted and self._lender.joined)
+
+    def _begin_anew(self) -> None:
+        """Connect anew after a fork: two processes on one connection read each other's answers."""
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        if self._ours:
+            # Not closed, and kept from being: what is open is open in the other process too.
+            self._inherited = self._lender
+            self._lender = self._make()
 
     def migrate(self) -> None:
         """Bring the schema up to this version, which the first statement does by itself.
@@ -190,14 +212,19 @@ class AsyncPostgresDriver:
         """
         if not self._prepared and not step.early:
             async with self._lock:
-                if not self._prepared:
-                    migrated = await awaited(self.backend.prepare(), self)
-                    self._doubted |= migrated and self._lender.joined
-                    self._prepared = not (self._doubted and self._lender.joined)
+                await self._prepare()
         try:
             return await self._lender.send(step)
         except self._error as error:
             raise failure(error, step.name) from error
+
+    async def _prepare(self) -> None:
+        """Look at the schema, unless another has while this one waited."""
+        if self._prepared:
+            return
+        migrated = await awaited(self.backend.prepare(), self)
+        self._doubted |= migrated and self._lender.joined
+        self._prepared = not (self._doubted and self._lender.joined)
 
     async def migrate(self) -> None:
         """Bring the schema up to this version, which the first statement does by itself.

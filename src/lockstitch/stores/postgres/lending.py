@@ -125,7 +125,6 @@ class Pooled:
         self._pool = pool
         self._url = url
         self._opened = url is None
-        self._timeout = timeout
         self._watch = None if timeout is None else Watch(timeout)
 
     @property

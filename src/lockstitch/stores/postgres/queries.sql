@@ -21,7 +21,9 @@ SELECT {commit}(
 -- Reads the session, as the row at place 0 in columns that fit, and behind it the rows of its view.
 WITH s AS MATERIALIZED (
     SELECT id, epoch, revision, seq, settings, head, ranges, through, expires,
-        coalesce(epoch = %(epoch)s AND revision = %(revision)s, false) AS same
+        coalesce(
+            epoch = %(epoch)s AND revision = %(revision)s AND seq >= %(seq)s, false
+        ) AS same
     FROM {sessions}
     WHERE name = %(name)s AND expires > clock_timestamp()
 )

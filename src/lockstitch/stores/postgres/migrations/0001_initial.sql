@@ -252,7 +252,8 @@ BEGIN
         END IF;
         IF o_outcome = 1 THEN
             -- The same number as LOOK_BACK in lockstitch.stores.base.
-            v_start := CASE WHEN p_epoch = s.epoch THEN p_seq ELSE s.seq - 256 END;
+            v_start := CASE WHEN p_epoch = s.epoch AND p_seq <= s.seq
+                THEN p_seq ELSE s.seq - 256 END;
             IF v_start < s.seq THEN
                 SELECT min(r.seq), count(*) INTO v_start, v_seen
                 FROM {rows} AS r WHERE r.session = s.id AND r.seq > v_start AND r.mark = p_mark;
@@ -272,7 +273,10 @@ BEGIN
         END IF;
     END IF;
 
-    v_same := coalesce(p_epoch = s.epoch AND p_revision = s.revision, false);
+    -- Somebody who has seen more than there is has seen rows that a failover lost.
+    v_same := coalesce(
+        p_epoch = s.epoch AND p_revision = s.revision AND p_seq <= s.seq, false
+    );
     IF p_look THEN
         o_through := s.through;
         IF NOT v_same THEN
