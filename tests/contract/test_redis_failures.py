@@ -175,7 +175,7 @@ def test_a_server_that_is_not_there_is_unavailable(redis_server, key):
 
 def test_a_server_that_does_not_answer_in_time_is_unavailable(valkey, tcp_proxy, key):
     proxy = tcp_proxy(valkey)
-    driver = connect(proxy.url, socket_timeout=0.1, retry=Retry(NoBackoff(), 0))
+    driver = connect(proxy.url, socket_timeout=0.5, retry=Retry(NoBackoff(), 0))
     proxy.stall()
     with pytest.raises(StoreUnavailable):
         _do(driver, _commit(key, "m", b"1"))
@@ -185,7 +185,7 @@ def test_a_server_that_does_not_answer_in_time_is_unavailable(valkey, tcp_proxy,
 
     async def go():
         retry = AwaitedRetry(NoBackoff(), 0)
-        driver = connect_async(proxy.url, socket_timeout=0.1, retry=retry)
+        driver = connect_async(proxy.url, socket_timeout=0.5, retry=retry)
         proxy.stall()
         with pytest.raises(StoreUnavailable):
             await awaited(driver.backend.view(key), driver)
