@@ -26,6 +26,7 @@ from lockstitch.stores.telling import told
 from lockstitch.stores.values import Recorded, SessionEvent, Window
 from lockstitch.strategies.payloads import find
 from lockstitch.strategies.pins import sayings
+from lockstitch.writing import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -349,7 +350,7 @@ def _accepted(natives: list[Any], format: str, terms: Terms, *, closed: bool) ->
     """Mend what the target would refuse, within the limits; `seqs` are positions for now."""
     window = Window(natives)
     window.seqs = list(range(len(natives)))
-    if not natives:
+    if not natives or format not in WRITERS:
         return window
     options: dict[str, Any] = {
         "profile": terms.profile.name,

@@ -37,6 +37,7 @@ from lockstitch.testing.contract.crowds import Crowds
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
+from lockstitch.testing.contract.histories import Histories
 from lockstitch.testing.contract.lifetimes import Lifetimes
 from lockstitch.testing.contract.stage import Place, Stage
 from lockstitch.testing.contract.travels import Travels
@@ -50,7 +51,17 @@ __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
 class StoreContract(
-    Place, Appends, Cuts, Waits, Damage, Changes, Travels, Lifetimes, Crowds, Troubles
+    Place,
+    Appends,
+    Cuts,
+    Waits,
+    Damage,
+    Changes,
+    Travels,
+    Lifetimes,
+    Crowds,
+    Troubles,
+    Histories,
 ):
     """What every store promises. Subclass it, and say where the storage is."""
 
