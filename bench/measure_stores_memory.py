@@ -61,13 +61,17 @@ Resident memory at its peak, as the kernel counts it."""
         columns = ["the session was filled", "interpreter with the library", "at the peak", "above"]
         words = {"bounded": f"with `max_messages={WINDOW}`", "unbounded": "without a limit"}
         rows = [
-            [words[name], *(f"{mb:.1f} MB" for mb in (one["start"], one["peak"]))]
-            + [f"{one['peak'] - one['start']:.1f} MB"]
+            [
+                words[name],
+                *(f"{mb:.1f} MB" for mb in (one["start"], one["peak"], one["peak"] - one["start"])),
+            ]
             for name, one in self.found.items()
         ]
         notes = [
-            "The second row is a session that was kept without a limit and gets one now: its whole "
-            "view is read once to be cut."
+            (
+                "The second row is a session that was kept without a limit and gets one now: its "
+                "whole view is read to be cut."
+            )
         ]
         return Section("f", "Memory", lead, [Table("", columns, rows, notes)])
 

@@ -119,7 +119,7 @@ class Postgres(Stored):
     def run(self, server: Any) -> None:
         """Measure on a running server."""
         self.major = server.major
-        self.measure(lambda kind, length: server.url)
+        self.measure(lambda _kind, _length: server.url)
 
     def section(self) -> Section:
         """The tables."""

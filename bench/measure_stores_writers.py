@@ -7,6 +7,8 @@ own. Readers are processes, so that what they do costs the writers nothing but t
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +21,7 @@ import store_redis
 import store_sqlite
 from report import Section, Table, count, duration, share
 from store_contenders import Contender
-from store_work import Job, Spec, Written, lost_and_doubled, read, write
+from store_work import PATIENCE, Child, Job, Spec, Written, lost_and_doubled, read, write
 
 LIMIT = 50
 WRITERS = 8
@@ -37,6 +39,7 @@ KINDS: dict[str, list[type[Contender]]] = {
     "postgres": [store_postgres.Statement, store_postgres.Pooled, store_postgres.Transaction],
 }
 NAMES = {"redis": "Redis", "sqlite": "SQLite", "postgres": "PostgreSQL"}
+PRELOADED = ["lockstitch", "agents", "agent_framework_redis", "psycopg_pool", "store_data"]
 Setup = tuple[str, int, int, bool, bool]
 SETUPS: list[Setup] = [  # name, writers, sessions, with readers, calls and results apart
     ("one", 1, 1, False, False),
@@ -69,7 +72,10 @@ class Writers:
         self.units = units
         self.seconds = seconds
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
-        self._processes = multiprocessing.get_context("spawn")
+        # Each process is a fork of one that has imported all this and done nothing yet.
+        self._processes = multiprocessing.get_context("forkserver")
+        self._processes.set_forkserver_preload(PRELOADED)
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
 
     def run(self, family: str, place: str) -> None:
         """Run every setup with every contender of a family."""
@@ -111,24 +117,22 @@ class Writers:
         self,
         jobs: list[Job],
         watched: Spec | None,
-        processes: bool,  # noqa: FBT001
+        processes: bool,  # noqa: FBT001 - passed on by position
     ) -> tuple[list[Written], Counter[str]]:
         context = self._processes
         readers = READERS if watched else 0
-        with context.Manager() as shared, ThreadPoolExecutor(len(jobs) + readers) as threads:
-            stop = shared.Event()
-            ready = shared.Barrier(readers + 1)
-            start: Any = shared.Barrier(len(jobs)) if processes else threading.Barrier(len(jobs))
-            with context.Pool(readers + (len(jobs) if processes else 0) or 1) as pool:
-                reading = [pool.apply_async(read, (watched, ready, stop)) for _ in range(readers)]
-                ready.wait(60)
-                if processes:
-                    writing = [pool.apply_async(write, (job, start)) for job in jobs]
-                    written = [one.get() for one in writing]
-                else:
-                    written = list(threads.map(write, jobs, [start] * len(jobs)))
-                stop.set()
-                seen: Counter[str] = sum((one.get() for one in reading), Counter())
+        ready, stop = context.Barrier(readers + 1), context.Event()
+        reading = [Child(context, read, (watched, ready, stop)) for _ in range(readers)]
+        ready.wait(PATIENCE)
+        if processes:
+            start: Any = context.Barrier(len(jobs))
+            written = [one.answer() for one in [Child(context, write, (j, start)) for j in jobs]]
+        else:
+            start = threading.Barrier(len(jobs))
+            with ThreadPoolExecutor(len(jobs)) as threads:
+                written = list(threads.map(write, jobs, [start] * len(jobs)))
+        stop.set()
+        seen: Counter[str] = sum((one.answer() for one in reading), Counter())
         return written, seen
 
     def invalid(self) -> tuple[int, int, int] | None:

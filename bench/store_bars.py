@@ -19,6 +19,7 @@ Row = tuple[str, str, str, bool | None]
 
 
 def section(
+    *,
     redis: Redis,
     sqlite: Sqlite,
     postgres: Postgres,

@@ -20,19 +20,19 @@ from histories import TOOLS, Texts
 Chat = dict[str, Any]
 Unit = list[Chat]
 
+TEXTS = Texts(0)
 _MARK = re.compile(r"#([0-9a-z.-]+)#")
 
 
 def units(name: str, *, wide: bool = False, start: int = 0) -> Iterator[Unit]:
     """Appends without end; the same name gives the same ones, and another name other marks."""
-    texts = _texts()
     rng = Random(f"units-{name}-{start}")
     for number in count(start):
         mark = f"{name}.{number}"
         if number % 3 == 0:
-            yield _exchange(rng, texts, mark)
+            yield _exchange(rng, mark)
         else:
-            yield _round(rng, texts, mark, rng.choice((1, 1, 2, 3, 4)) if wide else 1)
+            yield _round(rng, mark, rng.choice((1, 1, 2, 3, 4)) if wide else 1)
 
 
 def batches(messages: int, name: str = "seed", size: int = 500) -> Iterator[list[Chat]]:
@@ -69,23 +69,14 @@ def encoded(message: Chat) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-_made: list[Texts] = []
-
-
-def _texts() -> Texts:
-    if not _made:
-        _made.append(Texts(0))
-    return _made[0]
-
-
-def _exchange(rng: Random, texts: Texts, mark: str) -> Unit:
+def _exchange(rng: Random, mark: str) -> Unit:
     return [
-        {"role": "user", "content": f"#{mark}.q# {texts.prose(rng, 200, 1_600)}"},
-        {"role": "assistant", "content": f"#{mark}.a# {texts.prose(rng, 400, 2_600)}"},
+        {"role": "user", "content": f"#{mark}.q# {TEXTS.prose(rng, 200, 1_600)}"},
+        {"role": "assistant", "content": f"#{mark}.a# {TEXTS.prose(rng, 400, 2_600)}"},
     ]
 
 
-def _round(rng: Random, texts: Texts, mark: str, parallel: int) -> Unit:
+def _round(rng: Random, mark: str, parallel: int) -> Unit:
     calls = [
         {
             "id": f"call_{mark}.{number}",
@@ -93,7 +84,7 @@ def _round(rng: Random, texts: Texts, mark: str, parallel: int) -> Unit:
             "function": {
                 "name": rng.choice(TOOLS),
                 "arguments": json.dumps(
-                    {"query": f"#{mark}.c{number}# {texts.prose(rng, 300, 1_200)}", "limit": 10},
+                    {"query": f"#{mark}.c{number}# {TEXTS.prose(rng, 300, 1_200)}", "limit": 10},
                     ensure_ascii=False,
                 ),
             },
@@ -104,7 +95,7 @@ def _round(rng: Random, texts: Texts, mark: str, parallel: int) -> Unit:
         {
             "role": "tool",
             "tool_call_id": call["id"],
-            "content": f"#{mark}.r{number}# {texts.result(rng, mark)}",
+            "content": f"#{mark}.r{number}# {TEXTS.result(rng, mark)}",
         }
         for number, call in enumerate(calls)
     ]

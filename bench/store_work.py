@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from typing import Any
 import store_data
 from store_contenders import Contender
 from store_data import Unit
+
+PATIENCE = 120.0  # seconds until a process that says nothing is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def write(job: Job, start: Any) -> Written:
     try:
         prepared = [contender.prepare(unit) for unit in job.appends()]
         append, did = contender.append, Written()
-        start.wait(60)
+        start.wait(PATIENCE)
         did.began = now = perf_counter()
         end = now + job.seconds
         for at, one in enumerate(prepared):
@@ -111,7 +114,7 @@ def read(spec: Spec, ready: Any, stop: Any) -> Counter[str]:
     contender = spec.open()
     try:
         contender.read()
-        ready.wait(60)
+        ready.wait(PATIENCE)
         while not stop.is_set():
             try:
                 chat = contender.chat(contender.read())
@@ -128,6 +131,38 @@ def read(spec: Spec, ready: Any, stop: Any) -> Counter[str]:
         return found
     finally:
         contender.close()
+
+
+class Child:
+    """A function that runs in a process of its own."""
+
+    def __init__(self, context: Any, function: Any, arguments: tuple[Any, ...]) -> None:
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_answering, args=(theirs, function, arguments), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    def answer(self) -> Any:
+        """What the function returned."""
+        try:
+            if not self._pipe.poll(PATIENCE):
+                raise TimeoutError("a process of the benchmark said nothing")
+            answer, error = self._pipe.recv()
+            if error:
+                raise RuntimeError(error)
+            return answer
+        finally:
+            self._process.kill()
+            self._process.join()
+
+
+def _answering(pipe: Any, function: Any, arguments: tuple[Any, ...]) -> None:
+    try:
+        pipe.send((function(*arguments), ""))
+    except Exception:
+        pipe.send((None, traceback.format_exc()))
 
 
 def lost_and_doubled(spec: Spec, jobs: list[Job], written: list[Written]) -> tuple[int | None, int]:

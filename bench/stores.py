@@ -66,7 +66,7 @@ class Run:
         self.sqlite = Sqlite((50, length) if quick else LENGTHS, pace)
         self.postgres = Postgres((50, length) if quick else LENGTHS, pace)
         self.growth = Growth(grown, pace)
-        self.writers = Writers(40, 1.0) if quick else Writers(250, 4.0)
+        self.writers = Writers(30, 1.0) if quick else Writers(250, 3.0)
         self.memory = Memory(length if quick else LENGTH)
         self.started = time.perf_counter()
         self.servers: list[tuple[str, str]] = []
@@ -90,10 +90,11 @@ class Run:
                     self._part("d", self.growth, {"memory": "memory://", **places})
             if "e" in self.wanted:
                 with self._redis() as cache, self._postgres() as database:
-                    self._say("(e)")
-                    self.writers.run("redis", cache.url)
-                    self.writers.run("sqlite", str(folder / "e.db"))
-                    self.writers.run("postgres", database.url)
+                    file = str(folder / "e.db")
+                    places = {"redis": cache.url, "sqlite": file, "postgres": database.url}
+                    for family, place in places.items():
+                        self._say(f"(e) {family}")
+                        self.writers.run(family, place)
             if "f" in self.wanted:
                 self._part("f", self.memory, folder)
 
@@ -108,7 +109,12 @@ class Run:
             "f": self.memory,
         }
         bars = store_bars.section(
-            self.redis, self.sqlite, self.postgres, self.growth, self.writers, self.memory
+            redis=self.redis,
+            sqlite=self.sqlite,
+            postgres=self.postgres,
+            growth=self.growth,
+            writers=self.writers,
+            memory=self.memory,
         )
         return [bars, *(part.section() for key, part in parts.items() if key in self.wanted)]
 
