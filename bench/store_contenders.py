@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
 from functools import cache
+from threading import get_ident
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -191,9 +192,9 @@ def with_metas(messages: Sequence[Chat]) -> list[tuple[bytes, bytes]]:
     """Each message as JSON, and the meta that Lockstitch keeps beside it: the same bytes."""
     from lockstitch.stores.base import Key
 
-    session = _memory().session("bytes")
+    key = Key(None, f"bytes-{get_ident()}")
+    session = _memory().session(key.id)
     first = session.append(messages).first
-    key = Key(None, "bytes")
     rows = _memory().run(_memory().backend.rows(key, first, first + len(messages) - 1))
     session.delete()
     return [(row.meta, encoded(one)) for row, one in zip(rows, messages, strict=True)]

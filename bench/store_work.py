@@ -79,9 +79,13 @@ class Written:
 def write(job: Job, start: Any) -> Written:
     """Append until all is done or the time is over; `start` is a barrier."""
     quiet()
-    contender = job.spec.open()
     try:
+        contender = job.spec.open()
         prepared = [contender.prepare(unit) for unit in job.appends()]
+    except BaseException:
+        start.abort()  # the others are not to wait for this one
+        raise
+    try:
         append, did = contender.append, Written()
         start.wait(PATIENCE)
         did.began = now = perf_counter()

@@ -95,6 +95,7 @@ class Run:
                     for family, place in places.items():
                         self._say(f"(e) {family}")
                         self.writers.run(family, place)
+                    report.show(self.writers.section())
             if "f" in self.wanted:
                 self._part("f", self.memory, folder)
 
@@ -121,6 +122,7 @@ class Run:
     def _part(self, key: str, part: Any, place: Any) -> None:
         self._say(f"({key})")
         part.run(place)
+        report.show(part.section())
 
     @contextlib.contextmanager
     def _redis(self) -> Iterator[Any]:
@@ -211,8 +213,7 @@ def main() -> int:
     run = Run(options.only, options.quick)
     run.measure()
     sections = run.sections()
-    for section in sections:
-        report.show(section)
+    report.show(sections[0])
     out = options.out
     if out is None and not options.quick and set(options.only) == set(PARTS):
         out = PAGE
