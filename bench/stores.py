@@ -62,6 +62,7 @@ class Run:
         shorter, length = (50, 500), 5_000
         grown = (50, 1_000, length) if quick else GROWN
         self.wanted = wanted
+        self.quick = quick
         self.redis = Redis(shorter if quick else LIMITS, pace)
         self.sqlite = Sqlite((50, length) if quick else LENGTHS, pace)
         self.postgres = Postgres((50, length) if quick else LENGTHS, pace)
@@ -178,7 +179,9 @@ def page(run: Run, sections: list[report.Section]) -> str:
     lines += [f"| {name} | {version} |" for name, version in report.versions(PACKAGES)]
     size = store_data.mean_size([one for batch in store_data.batches(5_000) for one in batch])
     lines += [f"| bytes of JSON a message, on average | {size:.0f} |"]
-    lines += [f"| this run took | {run.took / 60:.0f} min |", "", METHOD.strip(), ""]
+    lines += [f"| this run took | {run.took / 60:.0f} min |"]
+    lines += ["| short sessions, few rounds | a quick look only: `QUICK=1` |"] if run.quick else []
+    lines += ["", METHOD.strip(), ""]
     return "\n".join(lines)
 
 
