@@ -298,8 +298,8 @@ class Changing(Appending, Reading):
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         self.give(**given)
-        told = sorted([*given, *(["ttl"] if ttl is not None else [])])
-        note = SessionEvent(kind="set", at=time.time(), note=", ".join(told))
+        told = [*given] if ttl is None else [*given, "ttl"]
+        note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(told)))
         sent = self.new_commit(settings=settings.written(), note=note.written())
         if ttl is not None:
             sent = msgspec.structs.replace(sent, ttl=ttl)
