@@ -19,7 +19,7 @@ A backend's own test says where its storage is, and pytest collects the rest:
 Every test is played to both kinds of driver, each time under a tenant of its own, so that nothing
 has to be cleaned up between tests. Tests that take minutes are marked `long`: register that marker.
 
-Needs pytest and Hypothesis: `pip install 'lockstitch[testing]' pytest`. To see in a failure what
+Needs pytest and Hypothesis: `pip install 'lockstitch[testing]'`. To see in a failure what
 was compared, let pytest rewrite the kit's assertions, first of all in a `conftest.py`:
 
     pytest.register_assert_rewrite("lockstitch.testing")
@@ -40,6 +40,7 @@ from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
 from lockstitch.testing.contract.histories import Histories
 from lockstitch.testing.contract.lifetimes import Lifetimes
 from lockstitch.testing.contract.stage import Place, Stage
+from lockstitch.testing.contract.steps import Steps
 from lockstitch.testing.contract.travels import Travels
 from lockstitch.testing.contract.troubles import Troubles
 from lockstitch.testing.contract.waits import Waits
@@ -57,6 +58,7 @@ class StoreContract(
     Waits,
     Damage,
     Changes,
+    Steps,
     Travels,
     Lifetimes,
     Crowds,

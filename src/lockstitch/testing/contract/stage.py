@@ -251,11 +251,11 @@ class _Waiting:
     """A store or session that is awaited, as one that waits."""
 
     def __init__(self, awaited: Any, wait: Callable[[Any], Any]) -> None:
-        self._awaited = awaited
+        self.awaited = awaited
         self._wait = wait
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._awaited, name)
+        found = getattr(self.awaited, name)
         if not callable(found):
             return found
 
@@ -273,7 +273,7 @@ class _Waiting:
         return call
 
     def __repr__(self) -> str:
-        return repr(self._awaited)
+        return repr(self.awaited)
 
 
 class _AsIf:
