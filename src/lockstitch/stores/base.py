@@ -23,6 +23,7 @@ import msgspec
 
 __all__ = [
     "LOOK_BACK",
+    "TAIL",
     "Backend",
     "Change",
     "Commit",
@@ -43,6 +44,10 @@ Effect = Generator[Any, Any, T]
 
 LOOK_BACK: Final = 256
 """How many rows a commit that knows no version is looked for among, when it comes a second time."""
+
+
+TAIL: Final = 4_096
+"""How many rows behind the head a reading holds at most, the newest; others are read by number."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -160,8 +165,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         settings: as they were written last.
         head: the head; `None` where the caller has it, because its revision has not changed.
         through: as in `Change`.
-        rows: the rows of the head by their numbers, then those above `through`; where `head` is
-            `None`, those above the version that the caller has.
+        rows: the rows of the head by their numbers, then those above `through`, of many the newest
+            `TAIL`; where `head` is `None`, those above the version that the caller has.
         expires: when it expires, in seconds since 1970; `None` for never.
     """
 

@@ -20,11 +20,11 @@ from lockstitch.formats import FORMATS
 from lockstitch.grouping import group
 from lockstitch.stores.appending import Appending, counted
 from lockstitch.stores.base import Change
-from lockstitch.stores.conversation import new_mark
+from lockstitch.stores.conversation import PAGE, new_mark
 from lockstitch.stores.cutting import sizers_of
 from lockstitch.stores.head import Entry, Head, Run, View, items_of, ranges_of
 from lockstitch.stores.messages import natives_of
-from lockstitch.stores.reading import PAGE, Reading
+from lockstitch.stores.reading import Reading
 from lockstitch.stores.rows import make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.settings import Settings, Terms, directive_of

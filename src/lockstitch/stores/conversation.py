@@ -24,15 +24,27 @@ import msgspec
 from lockstitch.errors import Conflict, CorruptRow, FormatError, StoreError, StoreUnavailable
 from lockstitch.events import Event, telling
 from lockstitch.plan import Size
-from lockstitch.stores.base import Change, Commit, Committed, Effect, Key, Reading, Stored, Version
+from lockstitch.stores.base import (
+    TAIL,
+    Change,
+    Commit,
+    Committed,
+    Effect,
+    Key,
+    Reading,
+    Stored,
+    Version,
+)
+from lockstitch.stores.cutting import NeedsPayloads, is_over
 from lockstitch.stores.head import Head, View, items_of, ranges_of
+from lockstitch.stores.passing import Passing
 from lockstitch.stores.rows import SEALED
 from lockstitch.stores.running import Pause
 from lockstitch.stores.settings import Settings, Terms
 from lockstitch.stores.values import EventKind, SessionEvent, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lockstitch.blobs import BlobStore
     from lockstitch.stores.base import Backend
@@ -40,9 +52,12 @@ if TYPE_CHECKING:
     from lockstitch.stores.head import Entry
     from lockstitch.strategies.asking import AsyncSummarizer
 
-__all__ = ["Conversation", "Mode", "new_mark"]
+__all__ = ["PAGE", "Conversation", "Mode", "new_mark"]
 
 Mode = Literal["merge", "exclusive"]
+
+PAGE = 500
+"""How many rows of the record are read at a time."""
 
 # The first pause before a commit is tried again, and the longest, in seconds; drawn between half
 # and all of it, so that writers who met once do not meet again.
@@ -221,22 +236,75 @@ class Conversation:
             return msgspec.structs.replace(done, changed=True)
         return done
 
-    def read(self, *, payloads: bool) -> Effect[View | None]:
-        """Read the view; `None` where there is no session."""
+    def read(
+        self, *, payloads: bool, terms: Callable[[], Terms] | None = None
+    ) -> Effect[View | None]:
+        """Read the view; `None` where there is no session.
+
+        Args:
+            payloads: read what the messages say as well.
+            terms: says by what it will be cut, once the settings are read: of a view that was
+                never cut and is long, what no cut could keep is passed over then. By default all of
+                it is read.
+        """
         reading: Reading = yield from self.patiently(
             lambda: self.backend.view(self.key, payloads=payloads)
         )
         self._learn(reading)
-        if reading.version is None:
+        version = reading.version
+        if version is None:
             return None
+        newest = version.seq
+        long = newest - reading.through > TAIL
         try:
-            return self.view_of(reading, reading.version.seq)
+            if long and terms is not None and _surely_over(reading, terms()):
+                return (yield from self._passed_over(reading, newest))
+            if long:
+                reading = yield from self._lengthened(reading, newest, payloads=payloads)
+            return self.view_of(reading, newest)
         except CorruptRow as error:
-            whole = yield from self._recovered(reading.version, payloads=payloads)
-            view = self.view_of(whole, reading.version.seq)
+            whole = yield from self._recovered(version, payloads=payloads)
+            view = self.view_of(whole, newest)
             told = f"{error.why}; it was taken from the events instead"
             view.damaged[0] = f"{self._unread}; {told}" if self._unread else told
             return view
+
+    def _lengthened(self, reading: Reading, newest: int, *, payloads: bool) -> Effect[Reading]:
+        """Read the rows that a reading had no room for."""
+        rows: list[Stored] = []
+        for first in range(reading.through + 1, newest - TAIL + 1, PAGE):
+            last = min(first + PAGE - 1, newest - TAIL)
+            rows += yield from self.rows_of(first, last, payloads=payloads)
+        return msgspec.structs.replace(reading, rows=(*reading.rows, *rows))
+
+    def _passed_over(self, reading: Reading, newest: int) -> Effect[View]:
+        """Make the view of a long reading without the older rows that no cut could keep."""
+        since = newest - TAIL + 1
+        view = View.of(reading, newest, self._format or self.settings().format, since=since)
+        older = View(view.version, view.head, [], view.damaged, view.named)
+        passing = Passing()
+        for first in range(reading.through + 1, since, PAGE):
+            last = min(first + PAGE - 1, since - 1)
+            rows = yield from self.rows_of(first, last, payloads=False)
+            for row in rows:
+                older.add(row.seq, row)
+            for entry in older.entries:
+                passing.take(entry)
+            older.entries = []
+        head = [entry for entry in view.entries if entry.seq < since]
+        tail = [entry for entry in view.entries if entry.seq >= since]
+        view.show([*head, *passing.held(), *tail], view.head.abandoned)
+        view.named = view.named or older.named
+        view.passed = tuple(passing.passed)
+        self.settle(view.named)
+        return view
+
+    def rows_of(self, first: int, last: int, *, payloads: bool) -> Effect[tuple[Stored, ...]]:
+        """Read rows of the record."""
+        found: tuple[Stored, ...] = yield from self.patiently(
+            partial(self.backend.rows, self.key, first, last, payloads=payloads)
+        )
+        return found
 
     def view_of(self, reading: Reading, newest: int) -> View:
         """Make a view of a whole reading whose newest row has the number `newest`.
@@ -265,10 +333,7 @@ class Conversation:
         rows: list[Stored] = []
         ranges = (*ranges_of(head.items), head.through + 1, version.seq)
         for first, last in zip(ranges[::2], ranges[1::2], strict=True):
-            found: tuple[Stored, ...] = yield from self.patiently(
-                partial(self.backend.rows, self.key, first, last, payloads=payloads)
-            )
-            rows += found
+            rows += yield from self.rows_of(first, last, payloads=payloads)
         return Reading(version=version, head=head.written(), through=head.through, rows=tuple(rows))
 
     def settle(self, format: str) -> None:
@@ -347,7 +412,7 @@ class Conversation:
             seq=base + new,
             revision=view.version.revision + 1,
             head=head,
-            gone=spans(sorted(cut.gone if cut else gone)),
+            gone=_with_passed(spans(sorted(cut.gone if cut else gone)), view.passed),
             fired=cut.fired if cut else (),
             abandoned=cut.newly if cut else (),
             overflow=cut.overflow if cut else "",
@@ -395,6 +460,26 @@ class Conversation:
                 summary_chars=len(cut.summary),
                 failure=cut.overflow or cut.failure,
             )
+
+
+def _surely_over(reading: Reading, terms: Terms) -> bool:
+    """Whether the newest rows alone pass a limit by far: then older ones are of no account."""
+    version = reading.version
+    if version is None or not terms.by_facts:
+        return False
+    try:
+        view = View.of(reading, version.seq, since=version.seq - TAIL + 1)
+        most = terms.limits.max_messages
+        return bool(is_over(view, terms)) and (most is None or most <= TAIL // 2)
+    except NeedsPayloads:
+        return False
+
+
+def _with_passed(
+    gone: tuple[tuple[int, int, str], ...], passed: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, int, str], ...]:
+    """Put rows that were passed over among those that a cut drops: they go as the oldest do."""
+    return tuple(sorted([*gone, *((first, last, "oldest") for first, last in passed)]))
 
 
 def new_mark() -> str:

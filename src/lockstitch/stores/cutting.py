@@ -46,6 +46,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         overflow: what could not be kept within the limit; empty where all that must stay was.
         summary: the text of a new summary; empty where there is none.
         failure: why no summary could be had, where one was wanted.
+        passed: how many rows go besides that were passed over.
     """
 
     entries: list[Entry]
@@ -56,6 +57,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     overflow: str = ""
     summary: str = ""
     failure: str = ""
+    passed: int = 0
 
 
 class NeedsPayloads(Exception):

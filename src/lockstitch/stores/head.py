@@ -166,7 +166,8 @@ class View(msgspec.Struct):
     """A view: the entries that the model may be shown, in order, and which version they are of.
 
     `damaged` lists the rows that are in the view and cannot be read, with the reason; `named` is
-    the format of the session, empty while it holds plain text alone.
+    the format of the session, empty while it holds plain text alone. `passed` are ranges of rows
+    that are in the view and were passed over: no cut could keep them.
     """
 
     version: Version
@@ -174,16 +175,18 @@ class View(msgspec.Struct):
     entries: list[Entry]
     damaged: dict[int, str]
     named: str = ""
+    passed: tuple[tuple[int, int], ...] = ()
     totals: dict[tuple[str, str], int] = {}
 
     @classmethod
-    def of(cls, reading: Reading, newest: int, format: str = "") -> View:
+    def of(cls, reading: Reading, newest: int, format: str = "", *, since: int = 0) -> View:
         """Make the view that a whole reading shows.
 
         Args:
             reading: with its head.
             newest: the number of the newest row that there was.
             format: of the session, where it is known.
+            since: leave the rows behind the head out that are older than this one.
 
         Raises:
             SchemaTooNew: a newer version of Lockstitch wrote some of it.
@@ -201,7 +204,7 @@ class View(msgspec.Struct):
             else:
                 for seq in range(item.first, item.last + 1):
                     view.add(seq, rows.get(seq))
-        for seq in range(head.through + 1, newest + 1):
+        for seq in range(max(head.through, since - 1) + 1, newest + 1):
             view.add(seq, rows.get(seq))
         return view
 

@@ -23,9 +23,9 @@ from lockstitch.errors import Conflict, CorruptRow, FormatError, SchemaTooNew
 from lockstitch.stores.base import Change, Commit, Key, Row, Stored, Version
 from lockstitch.stores.changing import Changing, head_at
 from lockstitch.stores.codec import PLAIN, read, write
-from lockstitch.stores.conversation import new_mark
+from lockstitch.stores.conversation import PAGE, new_mark
 from lockstitch.stores.head import Head, Run, ranges_of
-from lockstitch.stores.reading import PAGE, UNREADABLE
+from lockstitch.stores.reading import UNREADABLE
 from lockstitch.stores.rows import native_of, read_meta
 from lockstitch.stores.settings import Settings
 from lockstitch.stores.values import Finding, SessionEvent

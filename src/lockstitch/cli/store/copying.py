@@ -96,7 +96,7 @@ def copy_command(
 
 
 def _pages(info: SessionInfo) -> int:
-    from lockstitch.stores.reading import PAGE
+    from lockstitch.stores.conversation import PAGE
 
     return 2 + -(-info.messages // PAGE)
 

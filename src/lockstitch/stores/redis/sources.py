@@ -11,7 +11,7 @@ import hashlib
 from importlib.resources import files
 from typing import Final
 
-from lockstitch.stores.base import LOOK_BACK
+from lockstitch.stores.base import LOOK_BACK, TAIL
 
 __all__ = ["SCHEMA", "SCRIPTS"]
 
@@ -31,7 +31,7 @@ _PARTS: Final = {
 def _sources() -> dict[str, tuple[str, str]]:
     """Return the digest and the text of every script."""
     folder = files("lockstitch.stores.redis") / "scripts"
-    known = f"local SCHEMA, LOOK_BACK = {SCHEMA}, {LOOK_BACK}\n"
+    known = f"local SCHEMA, LOOK_BACK, TAIL = {SCHEMA}, {LOOK_BACK}, {TAIL}\n"
     found = {}
     for name, parts in _PARTS.items():
         texts = [(folder / f"{part}.lua").read_text(encoding="utf-8") for part in parts]

@@ -24,7 +24,7 @@ local function whole()
   for first, last in string.gmatch(string.match(head, '^[^\n]*'), '(%d+) (%d+)') do
     add(first, last)
   end
-  add(through + 1, seq)
+  add(math.max(through, seq - TAIL) + 1, seq)
   return head, spans
 end
 

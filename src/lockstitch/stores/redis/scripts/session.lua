@@ -1,5 +1,5 @@
 -- What every script begins with: this text stands before it, and before this one
--- `local SCHEMA, LOOK_BACK = ...` with what the library knows.
+-- `local SCHEMA, LOOK_BACK, TAIL = ...` with what the library knows.
 --
 -- KEYS  1 hash   state      packed, the schema first: see below
 --                head       the ranges that it refers to, a line feed, the head
