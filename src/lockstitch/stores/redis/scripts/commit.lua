@@ -63,15 +63,9 @@ if not there then
   revision, seq, offset, through, ttl, size, events = 0, after, after, after, 0, 0, 0
 end
 
-<<<<<<< HEAD
 -- What is ahead of the session was seen of rows that were acknowledged and lost, as in a failover.
 local alive = expected and seen <= seq
   and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
-=======
-local alive = expected and epoch == string.sub(told, start + of_mark, start + of_mark + of_seen - 1)
--- Where rows were lost that had been acknowledged, as in a failover, nothing is as it was seen.
-alive = alive and seen <= seq
->>>>>>> f04e2e2d43f29c052517022f613424d875165e2d
 local same = alive and revision == seen_revision
 local head, spans, rows = '\n', nil, nil
 local first, many

@@ -10,13 +10,9 @@ if not there then
   return {0}
 end
 
-<<<<<<< HEAD
 -- What is ahead of the session was seen of rows that were acknowledged and lost, as in a failover.
 local seen = tonumber(ARGV[3])
 local same = tonumber(ARGV[2]) == revision and ARGV[1] == epoch and seen <= seq
-=======
-local same = tonumber(ARGV[2]) == revision and ARGV[1] == epoch and tonumber(ARGV[3]) <= seq
->>>>>>> f04e2e2d43f29c052517022f613424d875165e2d
 local head, spans = false, {}
 if not same then
   head, spans = whole()
