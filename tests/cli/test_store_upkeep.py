@@ -91,7 +91,7 @@ def test_a_session_that_cannot_be_read_at_all_is_a_finding(run, url, path):
     assert verified.exit_code == 2
     verified = run("store", "verify", url, "--all")
     assert verified.exit_code == 1
-    assert "session  the settings of the session cannot be read" in verified.stdout
+    assert "the settings of the session cannot be read" in verified.stdout
     assert "session 't': 3 messages, whole" in verified.stdout
 
 
