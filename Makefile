@@ -98,6 +98,10 @@ bench: setup ## Measure against a bare Python walk and against other libraries
 bench-validity: setup ## What providers refuse after our and other libraries' trim and repair
 	@bench/validity.sh
 
+.PHONY: bench-stores
+bench-stores: ## Measure stores beside bare clients and other libraries (QUICK=1: a quick look)
+	@bench/stores.sh $(if $(QUICK),--quick)
+
 .PHONY: docs
 docs: setup ## Build the documentation into site/
 	@echo "docs: building site/"
@@ -112,6 +116,6 @@ lock: setup ## Write the hash-pinned files anew from pyproject.toml and dev.in
 
 .PHONY: clean
 clean: ## Remove everything that these targets make
-	@rm -rf $(VENV) mutants .venv-bench .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) mutants .venv-bench .venv-bench-stores .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@rm -f .coverage .coverage.*
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

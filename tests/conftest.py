@@ -8,10 +8,10 @@ import os
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["servers.fixtures"]  # found through `pythonpath` in pyproject.toml
-
 # The test kit asserts too: a failure says what was compared.
 pytest.register_assert_rewrite("lockstitch.testing")
+
+pytest_plugins = ["servers.fixtures"]  # found through `pythonpath` in pyproject.toml
 
 # LiteLLM fetches its price list when it is imported, unless it is told to take the one it brings.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

@@ -62,6 +62,7 @@ PURE_STORES = {
     "head",
     "messages",
     "names",
+    "passing",
     "rows",
     "settings",
     "showing",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from lockstitch import open_store
 from lockstitch.cli import main
 
 DATA = Path(__file__).parent / "data"
@@ -53,6 +54,19 @@ def write(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    """Return the address of a store in a file that is not there yet."""
+    return f"sqlite:///{tmp_path / 'chat.db'}"
+
+
+@pytest.fixture
+def chat(url):
+    """Return a handle on the session `s` of that store."""
+    with open_store(url) as store:
+        yield store.session("s")
 
 
 @pytest.fixture

@@ -19,7 +19,9 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"lockstitch {lockstitch.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["check", "repair", "export", "trim", "stats", "rules", "demo"])
+@pytest.mark.parametrize(
+    "command", ["check", "repair", "export", "trim", "stats", "rules", "store", "demo"]
+)
 def test_every_command_explains_itself(run, command):
     assert command in run("--help").stdout
     assert run(command, "--help").exit_code == 0

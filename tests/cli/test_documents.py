@@ -1,6 +1,7 @@
 """What the pages say about the command is what it does."""
 
 import contextlib
+import doctest
 import io
 import json
 import re
@@ -31,18 +32,21 @@ def test_every_command_and_option_is_in_the_reference(name):
                 assert f"`{option}" in section, option
 
 
-def test_the_tutorial_shows_what_the_command_prints(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["tutorial/index.md", "how-to/work-on-a-store.md"])
+def test_a_page_shows_what_the_command_prints(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / "tutorial" / "index.md").read_text(encoding="utf-8")
+    page = (DOCS / name).read_text(encoding="utf-8")
+    same = doctest.OutputChecker().check_output
     shown = 0
     for language, block in BLOCK.findall(page):
         if language == "python" and not block.startswith(">>>"):
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(block, {})  # noqa: S102 - our own page
-        if language == "console":
-            command, _, expected = block.removeprefix("$ lockstitch ").partition("\n")
+        for one in block.split("$ lockstitch ")[1:] if language == "console" else ():
+            command, _, expected = one.partition("\n")
             ended = CliRunner().invoke(main, shlex.split(command))
-            assert (ended.stdout + ended.stderr).strip() == expected.strip(), command
+            printed = (ended.stdout + ended.stderr).strip()
+            assert same(expected.strip(), printed, doctest.ELLIPSIS), f"{command}\n{printed}"
             shown += 1
     assert shown >= 5
 

@@ -185,9 +185,7 @@ class PostgresServer:
             lines = (self._data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return False
-        if not lines:  # it has just been made
-            return False
-        return lines[0] == str(self._process.pid) and lines[-1].strip() == "ready"
+        return lines[:1] == [str(self._process.pid)] and lines[-1].strip() == "ready"
 
     def crash(self) -> None:
         """An immediate shutdown: no farewell to clients, nothing written out."""

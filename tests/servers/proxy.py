@@ -45,6 +45,7 @@ class _Connection:
         self.sockets = (client, server)
         self.speaker = "server"
         self.closed = False
+        self.severed = False  # the last bytes that pass are on their way
 
     def close(self, *, reset: bool = False) -> None:
         if self.closed:
@@ -110,8 +111,8 @@ class TcpProxy:
     ) -> None:
         """Lets that many bytes more pass in that direction, over all connections, and then cuts.
 
-        Exactly so many arrive. The connection they arrive on is cut, once; with `refuse`, all are,
-        and no new one is taken until `restore()`.
+        Exactly so many arrive, and no answer to them passes. The connection they arrive on is cut,
+        once; with `refuse`, all are, and no new one is taken until `restore()`.
         """
         limits = {"sent": sent, "received": received}
         with self._lock:
@@ -215,7 +216,7 @@ class TcpProxy:
     def _count(self, connection: _Connection, way: str, data: bytes) -> tuple[int, bool, bool]:
         """How many bytes pass, whether the connection is cut after them, and if a trip begins."""
         with self._lock:
-            if connection.closed:
+            if connection.closed or connection.severed:
                 return 0, False, False
             passes = len(data)
             cut = way in self._left and self._left[way] <= passes
@@ -223,7 +224,7 @@ class TcpProxy:
                 passes = min(passes, self._left[way])
                 self._left[way] -= passes
             if cut:
-                self._left = {}
+                self._left, connection.severed = {}, True
             new_trip = way == "sent" and connection.speaker == "server"
             connection.speaker = "client" if way == "sent" else "server"
             self.traffic.round_trips += new_trip

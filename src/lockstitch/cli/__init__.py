@@ -1,8 +1,8 @@
 """The command line: what the library does, for files.
 
-Exit codes: 0 fine; 1 the provider would refuse what was checked or what a repair came to, or no
-window fits the limit; 2 the input or the arguments cannot be used; 3 a bug in Lockstitch. Findings
-go to standard output, everything else to standard error.
+Exit codes: 0 fine; 1 the provider would refuse what was checked or what a repair came to, no window
+fits the limit, or a store is damaged or was not copied whole; 2 the input or the arguments cannot
+be used; 3 a bug in Lockstitch. Findings go to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lockstitch.cli.demo import demo_command
 from lockstitch.cli.repair import export_command, repair_command
 from lockstitch.cli.rules import rules_command
 from lockstitch.cli.stats import stats_command
+from lockstitch.cli.store import store_command
 from lockstitch.cli.trim import trim_command
 
 __all__ = ["main"]
@@ -74,6 +75,7 @@ for command in (
     trim_command,
     stats_command,
     rules_command,
+    store_command,
     demo_command,
 ):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""`lockstitch demo`: a recorded agent run of some 400 messages, cut to 40, naively and not."""
+"""`lockstitch demo`: a recorded agent run, cut naively and not; an agent that is killed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstitch.accepting import check
-from lockstitch.cli.render import console_for, is_fancy, say, show
+from lockstitch.cli.render import head, say, show
 from lockstitch.explain import count, preview, rows_of
 from lockstitch.facts import USER
 from lockstitch.history import load, plan, trim
@@ -28,10 +28,14 @@ WIDTH = 100
 
 @click.command("demo")
 def demo_command() -> None:
-    """Show a recorded agent run being cut, by a plain slice and by Lockstitch."""
+    """Show what a cut does to an agent run, and what becomes of one that is killed.
+
+    A recorded run of some 400 messages is cut to 40, by a plain slice and by Lockstitch. Then an
+    agent that keeps its session in SQLite is killed in the middle of a turn, and goes on.
+    """
     messages = _recorded()
     history = load(messages)
-    _head("1. The run")
+    head("1. The run")
     say(
         f"{count(len(history), 'message')} of a recorded coding session: an agent with tools to "
         "read, edit and run.\n"
@@ -42,11 +46,11 @@ def demo_command() -> None:
     )
     show(rows_of(check(history, profile=TARGET)))
 
-    _head(f"2. A plain slice: messages[-{LIMIT}:]")
+    head(f"2. A plain slice: messages[-{LIMIT}:]")
     naive = messages[-LIMIT:]
     show(rows_of(check(naive, profile=TARGET), naive))
 
-    _head(f"3. Lockstitch: trim(messages, max_messages={LIMIT})")
+    head(f"3. Lockstitch: trim(messages, max_messages={LIMIT})")
     decision = plan(messages, max_messages=LIMIT)
     show(rows_of(decision))
     for edit in decision.edits:
@@ -55,7 +59,7 @@ def demo_command() -> None:
             cut_off = " (the slice had lost it)" if position < len(messages) - LIMIT else ""
             say(f"[{position}]{cut_off}: {preview(history, position, WIDTH)}")
 
-    _head("4. The result, checked against every profile")
+    head("4. The result, checked against every profile")
     kept = trim(messages, max_messages=LIMIT)
     for profile in PROFILES:
         show(rows_of(check(kept, profile=profile)))
@@ -65,7 +69,11 @@ def demo_command() -> None:
         f"Every kept message is the caller's own object, unchanged: "
         f"{_yes(_untouched(kept, messages))}."
     )
+    from lockstitch.cli.demo_session import show_session
+
+    show_session()
     say("\nNext: lockstitch trim FILE --max-messages 40 --explain")
+    say("      lockstitch store append sqlite:///chat.db SESSION FILE --max-messages 40")
 
 
 def _recorded() -> list[Any]:
@@ -86,11 +94,3 @@ def _untouched(kept: list[Any], messages: list[Any]) -> bool:
 
 def _yes(true: bool) -> str:  # noqa: FBT001 - a word for a truth value
     return "yes" if true else "no"
-
-
-def _head(text: str) -> None:
-    if is_fancy():
-        console_for().print()
-        console_for().rule(text, align="left", style="cyan")
-    else:
-        say(f"\n{text}\n{'-' * len(text)}")

@@ -34,6 +34,7 @@ class Unusable(click.ClickException):
     def __init__(self, message: str, cause: LockstitchError | None = None) -> None:
         super().__init__(message)
         self.cause = cause
+        self.told = False  # whether it was printed as JSON
 
 
 class DoesNotFit(click.ClickException):
@@ -41,9 +42,10 @@ class DoesNotFit(click.ClickException):
 
     exit_code = REFUSED
 
-    def __init__(self, name: str, cause: CannotFit | PinLost) -> None:
-        super().__init__(f"{name}: {phrase(cause)}")
+    def __init__(self, name: str, cause: CannotFit | PinLost, said: str = "") -> None:
+        super().__init__(f"{name}: {said or phrase(cause)}")
         self.cause = cause
+        self.told = False  # as above
 
 
 def phrase(error: LockstitchError) -> str:
@@ -76,8 +78,8 @@ def options_for(message: str) -> str:
     return _ARGUMENTS.sub(lambda found: "--" + found[0].replace("_", "-"), message)
 
 
-def as_document(name: str, failure: Unusable | DoesNotFit) -> dict[str, Any]:
-    """Return what `--json` prints in the place of a result."""
+def as_document(name: str, failure: Unusable | DoesNotFit, *, key: str = "file") -> dict[str, Any]:
+    """Return what `--json` prints in the place of a result; `key` says what `name` is of."""
     cause = failure.cause
     error: dict[str, Any] = {
         "type": type(cause).__name__ if cause is not None else "Unusable",
@@ -95,4 +97,4 @@ def as_document(name: str, failure: Unusable | DoesNotFit) -> dict[str, Any]:
         ]
     if isinstance(cause, PinLost):
         error["lost"] = list(cause.lost)
-    return {"file": name, "error": error}
+    return {key: name, "error": error}

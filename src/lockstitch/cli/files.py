@@ -24,6 +24,8 @@ from lockstitch.formats import is_distinct
 from lockstitch.history import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lockstitch.transcript import Transcript
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "raw_json",
     "read_input",
     "write_file",
+    "write_pieces",
     "write_stdout",
 ]
 
@@ -151,18 +154,26 @@ def write_file(name: str, data: bytes, *, zipped: bool) -> None:
     Raises:
         Unusable: it cannot be written; whatever was there still is.
     """
-    if zipped:
-        data = _compressed(data)
+    write_pieces(name, [_compressed(data) if zipped else data])
+
+
+def write_pieces(name: str, pieces: Iterable[bytes]) -> None:
+    """Write a file in one step, of pieces that are made one after the other.
+
+    Raises:
+        Unusable: it cannot be written; whatever was there still is.
+    """
     target = Path(os.path.realpath(name))  # a link stays a link
     try:
         if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
-            target.write_bytes(data)
+            with target.open("wb") as stream:
+                stream.writelines(pieces)
             return
         mode = target.stat().st_mode & 0o7777 if target.exists() else None
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                stream.writelines(pieces)
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(temporary).chmod(0o666 & ~_umask() if mode is None else mode)

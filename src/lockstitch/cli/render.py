@@ -13,7 +13,7 @@ from lockstitch.explain import NUMBERS, Explanation, cells_of, render_text, side
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console_for", "draw", "is_fancy", "say", "show", "show_grid"]
+__all__ = ["console_for", "draw", "head", "is_fancy", "say", "show", "show_grid"]
 
 _STYLES: Final = {
     "kept": "green",
@@ -69,6 +69,15 @@ def draw(told: Explanation, console: Console, *, title: str = "") -> None:
         console.print(_violations(told))
     if told.kind in {"ranges", "messages"} and told.rows:
         console.print(_table(*cells_of(told)))
+
+
+def head(text: str) -> None:
+    """Print the title of a part."""
+    if is_fancy():
+        console_for().print()
+        console_for().rule(text, align="left", style="cyan")
+    else:
+        say(f"\n{text}\n{'-' * len(text)}")
 
 
 def show_grid(titles: list[str], lines: list[list[str]]) -> None:

@@ -99,16 +99,17 @@ def from_lines(data: bytes, *, text: bool) -> Document:
 def _line(line: bytes, number: int) -> Any:
     """Return the message on a line, or `None` for a row that carries none."""
     body = line.strip()
+    row: Any
     try:
-        raw = decode(body, msgspec.Raw)
+        row = decode(body, msgspec.Raw if body[:1] == b"{" else Any)
     except Reparse:
-        return json.loads(body)
+        row = json.loads(body)
     except FormatError as error:
         raise FormatError(str(error), where=f"line {number}") from None
     if body[:1] == b"{":
-        return raw
+        return row
     # Rows of [operation, payload]: the streamed events are the record, the sent ones repeat them.
-    match decode(body, Any):
+    match row:
         case [str() as operation, {"type": str() as kind} as event] if operation.endswith(
             ".stream"
         ):

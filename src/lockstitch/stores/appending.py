@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lockstitch.errors import CannotFit, Conflict, FormatError
+from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY, NO
 from lockstitch.opening import Opened
+from lockstitch.stores.base import TAIL
 from lockstitch.stores.conversation import Conversation
 from lockstitch.stores.cutting import (
     Cut,
@@ -35,6 +36,7 @@ from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent
+from lockstitch.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
-    from lockstitch.transcript import Transcript
 
 __all__ = ["Appending"]
 
@@ -88,7 +89,7 @@ class Appending(Conversation):
             return Receipt()
         view = self.take_view()
         if self.mode == "exclusive" and not self._looked:
-            view = yield from self.read(payloads=False)
+            view = yield from self.read(payloads=False, terms=self.terms)
         terms = self.terms()
         rows, metas = make_rows(transcript, sizers_of(transcript, terms), key=key, sure=sure)
         sent = self._prepared(view, rows, metas, terms, key)
@@ -100,7 +101,9 @@ class Appending(Conversation):
     def _opened(self, messages: Any) -> tuple[Transcript, bool]:
         """Open a batch in the session's format; whether its shape says which format it is."""
         if type(messages) is not list:
-            if _is_one(messages):
+            if isinstance(messages, Transcript):
+                messages = [*messages.natives]
+            elif _is_one(messages):
                 messages = [messages]
             elif not isinstance(messages, (str, bytes, Mapping)) and isinstance(messages, Iterable):
                 messages = list(messages)
@@ -177,7 +180,7 @@ class Appending(Conversation):
         terms = self.terms()
         if now is None and terms.bounded:
             # The store knew of a limit, and this handle did not: from now on it does.
-            now = yield from self.read(payloads=False)
+            now = yield from self.read(payloads=False, terms=self.terms)
         if now is None or done.outcome == "replayed":
             self.keep_view(now)
             return Receipt(
@@ -201,7 +204,7 @@ class Appending(Conversation):
             first=done.first,
             count=done.count,
             version=now.version if now else reading.version,
-            dropped=len(cut.gone) if cut else 0,
+            dropped=len(cut.gone) + cut.passed if cut else 0,
             late=tuple([done.first + at for at in late]),
             overflow=cut.overflow if cut else "",
             pending=pending,
@@ -223,15 +226,20 @@ class Appending(Conversation):
         reading = done.now
         if reading.version is None:
             return None
-        now: View | None
         if reading.head is not None:
-            now = self.view_of(reading)
+            newest = done.first - 1 if done.outcome == "stored" else reading.version.seq
+            if newest - reading.through > TAIL:
+                return None  # more than a reply holds
+            try:
+                now = self.view_of(reading, newest)
+            except CorruptRow:
+                return None  # the batch has landed; who reads the view finds another head
         elif view is not None:
             now = view
             now.follow(reading.version, reading.rows)
         else:
             return None
-        if now is not None and done.outcome == "stored":
+        if done.outcome == "stored":
             now.grow(reading.version, done.first, metas)
         return now
 
@@ -259,8 +267,9 @@ class Appending(Conversation):
                 return None, None
             if done.changed:
                 self.tell("append", cut, len(now.entries))
+                passed = sum(last - first + 1 for first, last in now.passed)
                 apply_cut(now, cut, strict=change.strict)
-                return cut, now
+                return msgspec.structs.replace(cut, passed=passed), now
             view = now
             yield Pause(random.random() * 0.002 * 2**attempt)  # noqa: S311 - jitter
         return None, view
@@ -396,6 +405,7 @@ def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
         tail = [one for one in entries if one.item is None and one.seq >= base]
         entries = [*kept, *sorted([*behind, *tail], key=_seq)]
     view.show(entries, cut.abandoned)
+    view.passed = ()
 
 
 def _seq(entry: Entry) -> int:

@@ -17,12 +17,13 @@ to).
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
 __all__ = [
     "LOOK_BACK",
+    "TAIL",
     "Backend",
     "Change",
     "Commit",
@@ -30,6 +31,7 @@ __all__ = [
     "Effect",
     "Key",
     "Listed",
+    "Migrating",
     "Reading",
     "Row",
     "Stored",
@@ -42,6 +44,10 @@ Effect = Generator[Any, Any, T]
 
 LOOK_BACK: Final = 256
 """How many rows a commit that knows no version is looked for among, when it comes a second time."""
+
+
+TAIL: Final = 4_096
+"""How many rows behind the head a reading holds at most, the newest; others are read by number."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -159,8 +165,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         settings: as they were written last.
         head: the head; `None` where the caller has it, because its revision has not changed.
         through: as in `Change`.
-        rows: the rows of the head by their numbers, then those above `through`; where `head` is
-            `None`, those above the version that the caller has.
+        rows: the rows of the head by their numbers, then those above `through`, of many the newest
+            `TAIL`; where `head` is `None`, those above the version that the caller has.
         expires: when it expires, in seconds since 1970; `None` for never.
     """
 
@@ -255,4 +261,17 @@ class Backend(Protocol):
 
     def sweep(self) -> Effect[int]:
         """Remove what has expired, where the server does not do so itself; return how many."""
+        ...
+
+
+@runtime_checkable
+class Migrating(Protocol):
+    """What a backend has besides that keeps a schema."""
+
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema forward; return the version that was there, 0 for none, and the one now.
+
+        Raises:
+            SchemaTooNew: a newer version of Lockstitch made it.
+        """
         ...

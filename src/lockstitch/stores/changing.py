@@ -20,11 +20,11 @@ from lockstitch.formats import FORMATS
 from lockstitch.grouping import group
 from lockstitch.stores.appending import Appending, counted
 from lockstitch.stores.base import Change
-from lockstitch.stores.conversation import new_mark
+from lockstitch.stores.conversation import PAGE, new_mark
 from lockstitch.stores.cutting import sizers_of
 from lockstitch.stores.head import Entry, Head, Run, View, items_of, ranges_of
 from lockstitch.stores.messages import natives_of
-from lockstitch.stores.reading import PAGE, Reading
+from lockstitch.stores.reading import Reading
 from lockstitch.stores.rows import make_rows
 from lockstitch.stores.running import Pause
 from lockstitch.stores.settings import Settings, Terms, directive_of
@@ -298,7 +298,8 @@ class Changing(Appending, Reading):
         settings = msgspec.structs.replace(self._stored or Settings(), **given)
         Terms.of(settings, self._counter)
         self.give(**given)
-        note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(given)))
+        told = [*given] if ttl is None else [*given, "ttl"]
+        note = SessionEvent(kind="set", at=time.time(), note=", ".join(sorted(told)))
         sent = self.new_commit(settings=settings.written(), note=note.written())
         if ttl is not None:
             sent = msgspec.structs.replace(sent, ttl=ttl)
@@ -346,6 +347,7 @@ class Changing(Appending, Reading):
             revision=view.version.revision + 1,
             head=head,
             gone=spans(sorted(gone)),
+            emptied=purge,
             note=note,
         )
         return Change(

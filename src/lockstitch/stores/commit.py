@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from lockstitch.stores.base import (
     LOOK_BACK,
+    TAIL,
     Change,
     Commit,
     Committed,
@@ -126,7 +127,7 @@ class Ledger:
         else:
             rows = chain(
                 chain.from_iterable(self.between(*pair) for pair in _pairs(self.ranges)),
-                self.between(self.through + 1, stop),
+                self.between(max(self.through, stop - TAIL) + 1, stop),
             )
         return Reading(
             version=self.version,

@@ -15,22 +15,36 @@ from __future__ import annotations
 import random
 import secrets
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from lockstitch.errors import Conflict, FormatError, StoreError, StoreUnavailable
+from lockstitch.errors import Conflict, CorruptRow, FormatError, StoreError, StoreUnavailable
 from lockstitch.events import Event, telling
 from lockstitch.plan import Size
-from lockstitch.stores.base import Change, Commit, Committed, Effect, Key, Reading, Version
+from lockstitch.stores.base import (
+    TAIL,
+    Change,
+    Commit,
+    Committed,
+    Effect,
+    Key,
+    Reading,
+    Stored,
+    Version,
+)
+from lockstitch.stores.cutting import NeedsPayloads, is_over
 from lockstitch.stores.head import Head, View, items_of, ranges_of
+from lockstitch.stores.passing import Passing
+from lockstitch.stores.rows import SEALED
 from lockstitch.stores.running import Pause
 from lockstitch.stores.settings import Settings, Terms
 from lockstitch.stores.values import EventKind, SessionEvent, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from lockstitch.blobs import BlobStore
     from lockstitch.stores.base import Backend
@@ -38,9 +52,12 @@ if TYPE_CHECKING:
     from lockstitch.stores.head import Entry
     from lockstitch.strategies.asking import AsyncSummarizer
 
-__all__ = ["Conversation", "Mode", "new_mark"]
+__all__ = ["PAGE", "Conversation", "Mode", "new_mark"]
 
 Mode = Literal["merge", "exclusive"]
+
+PAGE = 500
+"""How many rows of the record are read at a time."""
 
 # The first pause before a commit is tried again, and the longest, in seconds; drawn between half
 # and all of it, so that writers who met once do not meet again.
@@ -90,6 +107,8 @@ class Conversation:
         self._ttl = ttl
         self._stored: Settings | None = None
         self._written = b""
+        # Why the stored settings could not be read; empty where they could.
+        self._unread = ""
         # What holds where a call says nothing itself; worked out when something is learned.
         self._holding: tuple[Settings, Terms, bytes] | None = None
         self._view: View | None = None
@@ -135,11 +154,20 @@ class Conversation:
     def _learn(self, reading: Reading) -> None:
         """Remember the settings of a reading, and what was seen last.
 
+        Settings that cannot be read are none: what the handle was given holds, and a view says so.
+
         Raises:
             StoreError: the session is still being copied here.
+            CorruptRow: it is encrypted, and this store has no keys.
         """
         if reading.settings and reading.settings != self._written:
-            stored = Settings.read(reading.settings)
+            self._unread = ""
+            try:
+                stored = Settings.read(reading.settings)
+            except CorruptRow as error:
+                if reading.settings.startswith(SEALED):
+                    raise
+                stored, self._unread = Settings(), error.why
             if stored.copying:
                 raise StoreError(
                     f"session {self.id!r} is not all here yet: run again the copy, import or fork "
@@ -208,21 +236,105 @@ class Conversation:
             return msgspec.structs.replace(done, changed=True)
         return done
 
-    def read(self, *, payloads: bool) -> Effect[View | None]:
-        """Read the view; `None` where there is no session."""
+    def read(
+        self, *, payloads: bool, terms: Callable[[], Terms] | None = None
+    ) -> Effect[View | None]:
+        """Read the view; `None` where there is no session.
+
+        Args:
+            payloads: read what the messages say as well.
+            terms: says by what it will be cut, once the settings are read: of a view that was
+                never cut and is long, what no cut could keep is passed over then. By default all of
+                it is read.
+        """
         reading: Reading = yield from self.patiently(
             lambda: self.backend.view(self.key, payloads=payloads)
         )
         self._learn(reading)
-        return self.view_of(reading)
-
-    def view_of(self, reading: Reading) -> View | None:
-        """Make a view of a whole reading; `None` where there is no session."""
-        if reading.version is None:
+        version = reading.version
+        if version is None:
             return None
-        view = View.of(reading, self._format or self.settings().format)
+        newest = version.seq
+        long = newest - reading.through > TAIL
+        try:
+            if long and terms is not None and _surely_over(reading, terms()):
+                return (yield from self._passed_over(reading, newest))
+            if long:
+                reading = yield from self._lengthened(reading, newest, payloads=payloads)
+            return self.view_of(reading, newest)
+        except CorruptRow as error:
+            whole = yield from self._recovered(version, payloads=payloads)
+            view = self.view_of(whole, newest)
+            told = f"{error.why}; it was taken from the events instead"
+            view.damaged[0] = f"{self._unread}; {told}" if self._unread else told
+            return view
+
+    def _lengthened(self, reading: Reading, newest: int, *, payloads: bool) -> Effect[Reading]:
+        """Read the rows that a reading had no room for."""
+        rows: list[Stored] = []
+        for first in range(reading.through + 1, newest - TAIL + 1, PAGE):
+            last = min(first + PAGE - 1, newest - TAIL)
+            rows += yield from self.rows_of(first, last, payloads=payloads)
+        return msgspec.structs.replace(reading, rows=(*reading.rows, *rows))
+
+    def _passed_over(self, reading: Reading, newest: int) -> Effect[View]:
+        """Make the view of a long reading without the older rows that no cut could keep."""
+        since = newest - TAIL + 1
+        view = View.of(reading, newest, self._format or self.settings().format, since=since)
+        older = View(view.version, view.head, [], view.damaged, view.named)
+        passing = Passing()
+        for first in range(reading.through + 1, since, PAGE):
+            last = min(first + PAGE - 1, since - 1)
+            rows = yield from self.rows_of(first, last, payloads=False)
+            for row in rows:
+                older.add(row.seq, row)
+            for entry in older.entries:
+                passing.take(entry)
+            older.entries = []
+        head = [entry for entry in view.entries if entry.seq < since]
+        tail = [entry for entry in view.entries if entry.seq >= since]
+        view.show([*head, *passing.held(), *tail], view.head.abandoned)
+        view.named = view.named or older.named
+        view.passed = tuple(passing.passed)
         self.settle(view.named)
         return view
+
+    def rows_of(self, first: int, last: int, *, payloads: bool) -> Effect[tuple[Stored, ...]]:
+        """Read rows of the record."""
+        found: tuple[Stored, ...] = yield from self.patiently(
+            partial(self.backend.rows, self.key, first, last, payloads=payloads)
+        )
+        return found
+
+    def view_of(self, reading: Reading, newest: int) -> View:
+        """Make a view of a whole reading whose newest row has the number `newest`.
+
+        Raises:
+            CorruptRow: the head cannot be read.
+        """
+        view = View.of(reading, newest, self._format or self.settings().format)
+        if self._unread:
+            view.damaged[0] = self._unread
+        self.settle(view.named)
+        return view
+
+    def _recovered(self, version: Version, *, payloads: bool) -> Effect[Reading]:
+        """Read the view by the newest head among the events that can be read.
+
+        Every head is written with an event that repeats it. What was appended since simply follows.
+        """
+        happened: tuple[bytes, ...] = yield from self.patiently(
+            lambda: self.backend.events(self.key, 0, 1_000_000)
+        )
+        head = Head()
+        for data in happened:
+            with suppress(CorruptRow):
+                head = SessionEvent.read(data).head or head
+        rows: list[Stored] = []
+        ranges = (*ranges_of(head.items), head.through + 1, version.seq)
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            rows += yield from self.rows_of(first, last, payloads=payloads)
+        return Reading(version=version, head=head.written(), through=head.through, rows=tuple(rows))
 
     def settle(self, format: str) -> None:
         """Remember the format that messages of the session are in, where nobody wrote it down.
@@ -270,7 +382,6 @@ class Conversation:
         cut: Cut | None = None,
         gone: Iterable[tuple[int, str]] = (),
         abandoned: tuple[int, ...] = (),
-        purge: tuple[int, ...] = (),
         note: str = "",
     ) -> Change:
         """Write entries as the new head of a view, and what is remembered of it.
@@ -284,7 +395,6 @@ class Conversation:
             cut: the decision behind it.
             gone: the rows that leave the view, where no cut says so.
             abandoned: rows whose calls nobody waits for any more.
-            purge: rows to be emptied.
             note: what else there is to say.
         """
         base = view.version.seq
@@ -302,7 +412,7 @@ class Conversation:
             seq=base + new,
             revision=view.version.revision + 1,
             head=head,
-            gone=spans(sorted(cut.gone if cut else gone)),
+            gone=_with_passed(spans(sorted(cut.gone if cut else gone)), view.passed),
             fired=cut.fired if cut else (),
             abandoned=cut.newly if cut else (),
             overflow=cut.overflow if cut else "",
@@ -316,7 +426,6 @@ class Conversation:
             through=through,
             strict=not loose,
             event=event.written(),
-            purge=purge,
         )
 
     def check_format(self, found: str) -> None:
@@ -351,6 +460,26 @@ class Conversation:
                 summary_chars=len(cut.summary),
                 failure=cut.overflow or cut.failure,
             )
+
+
+def _surely_over(reading: Reading, terms: Terms) -> bool:
+    """Whether the newest rows alone pass a limit by far: then older ones are of no account."""
+    version = reading.version
+    if version is None or not terms.by_facts:
+        return False
+    try:
+        view = View.of(reading, version.seq, since=version.seq - TAIL + 1)
+        most = terms.limits.max_messages
+        return bool(is_over(view, terms)) and (most is None or most <= TAIL // 2)
+    except NeedsPayloads:
+        return False
+
+
+def _with_passed(
+    gone: tuple[tuple[int, int, str], ...], passed: tuple[tuple[int, int], ...]
+) -> tuple[tuple[int, int, str], ...]:
+    """Put rows that were passed over among those that a cut drops: they go as the oldest do."""
+    return tuple(sorted([*gone, *((first, last, "oldest") for first, last in passed)]))
 
 
 def new_mark() -> str:

@@ -46,6 +46,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         overflow: what could not be kept within the limit; empty where all that must stay was.
         summary: the text of a new summary; empty where there is none.
         failure: why no summary could be had, where one was wanted.
+        passed: how many rows go besides that were passed over.
     """
 
     entries: list[Entry]
@@ -56,6 +57,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     overflow: str = ""
     summary: str = ""
     failure: str = ""
+    passed: int = 0
 
 
 class NeedsPayloads(Exception):
@@ -150,6 +152,8 @@ def cut_by_facts(view: View, terms: Terms) -> Cut | None:
     gone = [(view.entries[seen.standing[at]].seq, why) for at, why in enumerate(reasons)]
     gone = [(seq, why) for seq, why in gone if why not in KEPT]
     gone += [(view.entries[at].seq, "late") for at in seen.orphans]
+    if not gone and not newly:
+        return None  # all of it must stay, and may
     given_up = tuple(view.entries[members[0]].seq for members in seen.open[:newly])
     entries = [entry for at, entry in enumerate(view.entries) if at in kept]
     return Cut(

@@ -166,7 +166,8 @@ class View(msgspec.Struct):
     """A view: the entries that the model may be shown, in order, and which version they are of.
 
     `damaged` lists the rows that are in the view and cannot be read, with the reason; `named` is
-    the format of the session, empty while it holds plain text alone.
+    the format of the session, empty while it holds plain text alone. `passed` are ranges of rows
+    that are in the view and were passed over: no cut could keep them.
     """
 
     version: Version
@@ -174,15 +175,18 @@ class View(msgspec.Struct):
     entries: list[Entry]
     damaged: dict[int, str]
     named: str = ""
+    passed: tuple[tuple[int, int], ...] = ()
     totals: dict[tuple[str, str], int] = {}
 
     @classmethod
-    def of(cls, reading: Reading, format: str = "") -> View:
+    def of(cls, reading: Reading, newest: int, format: str = "", *, since: int = 0) -> View:
         """Make the view that a whole reading shows.
 
         Args:
             reading: with its head.
+            newest: the number of the newest row that there was.
             format: of the session, where it is known.
+            since: leave the rows behind the head out that are older than this one.
 
         Raises:
             SchemaTooNew: a newer version of Lockstitch wrote some of it.
@@ -192,7 +196,6 @@ class View(msgspec.Struct):
         head = Head.read(reading.head, reading.through)
         view = cls(reading.version, head, [], {}, format)
         rows = {row.seq: row for row in reading.rows}
-        behind = [row for row in reading.rows if row.seq > head.through]
         for item in head.items:
             if isinstance(item, Said):
                 view.entries.append(Entry(0, _meta_of(item), item))
@@ -201,8 +204,8 @@ class View(msgspec.Struct):
             else:
                 for seq in range(item.first, item.last + 1):
                     view.add(seq, rows.get(seq))
-        for row in behind:
-            view.add(row.seq, row)
+        for seq in range(max(head.through, since - 1) + 1, newest + 1):
+            view.add(seq, rows.get(seq))
         return view
 
     def add(self, seq: int, row: Stored | None, item: Held | None = None) -> None:

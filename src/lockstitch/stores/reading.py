@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+
 from lockstitch.accepting import check, repair
 from lockstitch.errors import CannotFit, CorruptRow, FormatError
 from lockstitch.history import plan
 from lockstitch.stores.appending import counted
-from lockstitch.stores.conversation import Conversation
-from lockstitch.stores.cutting import cut_by_facts, is_over, shown
+from lockstitch.stores.conversation import PAGE, Conversation
+from lockstitch.stores.cutting import NeedsPayloads, cut_by_facts, is_over, shown
 from lockstitch.stores.head import Entry, Head, Held, View
 from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.objects import revived
@@ -26,6 +28,7 @@ from lockstitch.stores.telling import told
 from lockstitch.stores.values import Recorded, SessionEvent, Window
 from lockstitch.strategies.payloads import find
 from lockstitch.strategies.pins import sayings
+from lockstitch.writing import WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +40,9 @@ if TYPE_CHECKING:
     from lockstitch.stores.values import State
     from lockstitch.strategies.named import HistoryStrategy
 
-__all__ = ["PAGE", "Reading", "States"]
+__all__ = ["Reading", "States"]
 
-PAGE = 500
-"""How many rows of the record are read at a time."""
-
+PURGED = "the retention of the session, or a purge"
 UNREADABLE = "an event cannot be read"
 """How the failure of an event begins that stands for one that is damaged."""
 
@@ -89,34 +90,36 @@ class Reading(Conversation):
         ['user', 'assistant', 'tool']
         """
         self.take_view()
-        view = yield from self.read(payloads=True)
+        limits = (max_messages, max_tokens, max_chars)
+        plain = all(one is None for one in (strategy, profile, model, *limits))
+
+        def asked() -> Terms:
+            if plain:
+                return self.terms()
+            directive = directive_of(strategy or self.settings().directive, *limits)
+            return self.terms(profile=profile, model=model, directive=directive)
+
+        view = yield from self.read(payloads=True, terms=asked)
         if view is None:
             return Window([])
-        overrides: dict[str, Any] = {"profile": profile, "model": model}
-        if not (strategy is None and max_messages is max_tokens is max_chars is None):
-            base = strategy or self.settings().directive
-            overrides["directive"] = directive_of(base, max_messages, max_tokens, max_chars)
-        terms = self.terms(**overrides)
-        window = yield from self._shown(view, terms, closed=tail == "closed")
+        if plain or not view.passed:
+            bare = [Entry(one.seq, one.meta, one.item) for one in view.entries]
+            held = View(view.version, view.head, bare, view.damaged, view.named, view.passed)
+            self.keep_view(held)
+        window = yield from self._shown(view, asked(), closed=tail == "closed")
         window.version = view.version
         return window
 
     def _shown(self, view: View, terms: Terms, *, closed: bool) -> Effect[Window]:
         """Decide what of a view is shown, and return it."""
-        natives = counted(view, terms)
-        bare = [Entry(one.seq, one.meta, one.item) for one in view.entries]
-        self.keep_view(View(view.version, view.head, bare, view.damaged, view.named))
-        cut: Cut | None = None
         if terms.limits.nothing:
             return Window([])
-        if terms.by_facts:
-            cut = cut_by_facts(view, terms)
-        elif is_over(view, terms):
-            # A summarizer is asked by who writes; what a reader is shown is not kept.
-            cut = yield from cut_by_steps(view, natives, terms)
+        cut, natives = yield from self._cut_for_now(view, terms)
         if cut is not None:
             head = Head(abandoned=cut.abandoned)
             view = View(view.version, head, cut.entries, view.damaged, view.named)
+        if natives is None:
+            yield from self._filled(view)
             natives = natives_of(view)
         seen = shown(view, terms, closed=closed)
         order = seen.order
@@ -131,6 +134,30 @@ class Reading(Conversation):
         window.damaged = dict(view.damaged)
         window.dropped = cut.gone if cut else []
         return window
+
+    def _cut_for_now(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, list[Any] | None]]:
+        """Decide what a writer would; with the messages of the view where they still hold."""
+        if terms.by_facts:
+            try:
+                return cut_by_facts(view, terms), None
+            except NeedsPayloads:
+                counted(view, terms)
+                return cut_by_facts(view, terms), None
+        natives = counted(view, terms)
+        if not is_over(view, terms):
+            return None, natives
+        # A summarizer is asked by who writes; what a reader is shown is not kept.
+        cut = yield from cut_by_steps(view, natives, terms)
+        return cut, natives if cut is None else None
+
+    def _filled(self, view: View) -> Effect[None]:
+        """Read the payloads of entries that were read without."""
+        bare = [at for at, entry in enumerate(view.entries) if entry.seq and entry.stored is None]
+        for at in bare:
+            entry = view.entries[at]
+            rows = yield from self.rows_of(entry.seq, entry.seq, payloads=True)
+            if rows:
+                view.entries[at] = msgspec.structs.replace(entry, stored=rows[0])
 
     # --- the record ------------------------------------------------------------------------------
 
@@ -280,6 +307,9 @@ class States:
             for first, last, reason in event.gone:
                 for seq in range(first, min(last, self.newest) + 1):
                     self._gone[seq] = (reason, event.fired)
+            for first, last in zip(event.emptied[::2], event.emptied[1::2], strict=True):
+                for seq in range(first, min(last, self.newest) + 1):
+                    self._shown[seq] = ("purged", PURGED)
 
     def of(self, seq: int) -> tuple[State, str]:
         """Return the state of a message, and why it is in it."""
@@ -297,7 +327,7 @@ class States:
         state, reason = self.of(row.seq)
         message, format = None, ""
         if not row.meta:
-            state, reason = "purged", "the retention of the session, or a purge"
+            state, reason = "purged", PURGED
         else:
             try:
                 meta = read_meta(row)
@@ -345,7 +375,7 @@ def _accepted(natives: list[Any], format: str, terms: Terms, *, closed: bool) ->
     """Mend what the target would refuse, within the limits; `seqs` are positions for now."""
     window = Window(natives)
     window.seqs = list(range(len(natives)))
-    if not natives:
+    if not natives or format not in WRITERS:
         return window
     options: dict[str, Any] = {
         "profile": terms.profile.name,

@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from lockstitch.measure.counters import Sizer
     from lockstitch.transcript import Transcript
 
-__all__ = ["ENVELOPE", "UNREADABLE", "Meta", "make_rows", "native_of", "read_meta"]
+__all__ = ["ENVELOPE", "SEALED", "UNREADABLE", "Meta", "make_rows", "native_of", "read_meta"]
 
 ENVELOPE: Final = 1
 """The version of the envelope that this code writes, and the newest that it reads."""
+SEALED: Final = b"LS1"
+"""How bytes begin that were encrypted; nothing else of ours begins so."""
 UNREADABLE: Final = b"\xc1"
 """How bytes begin that stand for some that could not be opened; the rest says why. No meta and no
 payload begins so."""

@@ -25,13 +25,14 @@ from lockstitch.stores.base import (
     Effect,
     Key,
     Listed,
+    Migrating,
     Reading,
     Row,
     Stored,
     Version,
 )
 from lockstitch.stores.names import name_of
-from lockstitch.stores.rows import UNREADABLE
+from lockstitch.stores.rows import SEALED, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SealedBackend", "Sealer", "new_key"]
 
-_SEALED: Final = b"LS1"
 _KEY: Final = 32
 _NAME: Final = 8
 _NONCE: Final = 12
@@ -92,7 +92,7 @@ class Sealer:
             return data
         nonce = os.urandom(_NONCE)
         sealed = self._of(self._newest, session).encrypt(nonce, data, _bound(session, what))
-        return b"".join((_SEALED, self._newest, nonce, sealed))
+        return b"".join((SEALED, self._newest, nonce, sealed))
 
     def open(self, data: bytes, session: str, what: bytes) -> bytes:
         """Open what was sealed.
@@ -104,9 +104,9 @@ class Sealer:
 
         if not data:
             return data
-        at = len(_SEALED)
+        at = len(SEALED)
         name, nonce = data[at : at + _NAME], data[at + _NAME : at + _NAME + _NONCE]
-        if data[:at] != _SEALED or name not in self._keys:
+        if data[:at] != SEALED or name not in self._keys:
             raise CorruptRow(_WRONG)
         try:
             body = data[at + _NAME + _NONCE :]
@@ -212,6 +212,12 @@ class SealedBackend:
     def sweep(self) -> Effect[int]:
         """Remove what has expired."""
         return self.inner.sweep()
+
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema of the backend inside forward."""
+        if not isinstance(self.inner, Migrating):
+            return 0, 0
+        return (yield from self.inner.migrate())
 
     # --- rows ------------------------------------------------------------------------------------
 

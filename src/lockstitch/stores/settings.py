@@ -16,6 +16,7 @@ from lockstitch.errors import CorruptRow, SchemaTooNew
 from lockstitch.measure.limits import CHARS, MESSAGES, TOKENS, Limits
 from lockstitch.rules.profiles import Profile, get_profile
 from lockstitch.stores.codec import read_as, write
+from lockstitch.stores.rows import SEALED
 from lockstitch.strategies.directive import HistoryDirective
 from lockstitch.strategies.named import HistoryStrategy, resolve_history
 from lockstitch.strategies.steps import DropOldest, KeepLast
@@ -93,6 +94,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """
         if not data:
             return cls()
+        if data.startswith(SEALED):
+            raise CorruptRow("the session is encrypted: open the store with its keys")
         try:
             found = read_as(data, cls)
         except ValueError as error:

@@ -23,9 +23,9 @@ from lockstitch.errors import Conflict, CorruptRow, FormatError, SchemaTooNew
 from lockstitch.stores.base import Change, Commit, Key, Row, Stored, Version
 from lockstitch.stores.changing import Changing, head_at
 from lockstitch.stores.codec import PLAIN, read, write
-from lockstitch.stores.conversation import new_mark
+from lockstitch.stores.conversation import PAGE, new_mark
 from lockstitch.stores.head import Head, Run, ranges_of
-from lockstitch.stores.reading import PAGE, UNREADABLE
+from lockstitch.stores.reading import UNREADABLE
 from lockstitch.stores.rows import native_of, read_meta
 from lockstitch.stores.settings import Settings
 from lockstitch.stores.values import Finding, SessionEvent
@@ -170,8 +170,10 @@ class Transferring(Changing):
         view = yield from self.read(payloads=False)
         if view is None:
             return []
+        happened = yield from self.events()
         found: list[Finding] = []
-        batches = _Batches(found)
+        # A fork may have begun in the middle of a batch: there it ends as it was meant to.
+        batches = _Batches(found, {event.seq for event in happened if event.kind == "fork"})
         newest = view.version.seq
         known = 0
         for first in range(1, newest + 1, PAGE):
@@ -190,7 +192,6 @@ class Transferring(Changing):
         for seq, why in view.damaged.items():
             if not any(one.seq == seq for one in found):
                 found.append(Finding(seq=seq, kind="view", message=f"the view shows it: {why}"))
-        happened = yield from self.events()
         broken = [event.failure for event in happened if event.failure.startswith(UNREADABLE)]
         found += [Finding(seq=0, kind="event", message=why) for why in broken]
         return found
@@ -199,8 +200,9 @@ class Transferring(Changing):
 class _Batches:
     """Looks at rows in order, whether each can be read and each batch is whole."""
 
-    def __init__(self, found: list[Finding]) -> None:
+    def __init__(self, found: list[Finding], ends: set[int]) -> None:
         self._found = found
+        self._ends = ends
         self._mark = ""
         self._first = self._count = self._wanted = 0
 
@@ -223,7 +225,8 @@ class _Batches:
 
     def end(self) -> None:
         """Look at the batch that has ended."""
-        if self._wanted and self._count != self._wanted:
+        cut = self._count < self._wanted and self._first + self._count - 1 in self._ends
+        if self._wanted and self._count != self._wanted and not cut:
             self._found.append(
                 Finding(
                     seq=self._first,
@@ -319,7 +322,7 @@ class Taking:
         if batch[0].seq != here + 1:
             raise ValueError(f"row {here + 1} is missing: the next one is {batch[0].seq}")
         rows = tuple([Row(row.meta, row.payload or b"") for row in batch])
-        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=_key_of(batch[0]))
+        yield from self._send(rows=rows, mark=batch[0].mark, idempotency=_key_of(batch))
 
     def _send(self, *, mark: str = "", **fields: Any) -> Effect[Committed]:
         sent = Commit(
@@ -378,9 +381,12 @@ class Taking:
         return here
 
 
-def _key_of(row: Stored) -> str | None:
+def _key_of(batch: list[Stored]) -> str | None:
+    """Return the key of a batch; a part of one, where a fork ends, has none."""
+    row = batch[0]
     try:
-        return read_meta(row).key if row.meta else None
+        meta = read_meta(row) if row.meta else None
+        return meta.key if meta and meta.batch == len(batch) else None
     except CorruptRow:
         return None  # what cannot be read goes along as it is
 

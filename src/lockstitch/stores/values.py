@@ -42,6 +42,7 @@ class SessionEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         gone: the rows that left the view: first, last, reason.
         fired: why there was something to do.
         abandoned: rows whose calls nobody waits for any more, since then.
+        emptied: the rows that a purge emptied: first, last, first, last, ...
         overflow: what had to go although it should have stayed.
         summary: the text of a new summary.
         failure: why no summary could be had.
@@ -56,6 +57,7 @@ class SessionEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     gone: tuple[tuple[int, int, str], ...] = ()
     fired: tuple[str, ...] = ()
     abandoned: tuple[int, ...] = ()
+    emptied: tuple[int, ...] = ()
     overflow: str = ""
     summary: str = ""
     failure: str = ""

@@ -19,7 +19,7 @@ A backend's own test says where its storage is, and pytest collects the rest:
 Every test is played to both kinds of driver, each time under a tenant of its own, so that nothing
 has to be cleaned up between tests. Tests that take minutes are marked `long`: register that marker.
 
-Needs pytest and Hypothesis: `pip install 'lockstitch[testing]' pytest`. To see in a failure what
+Needs pytest and Hypothesis: `pip install 'lockstitch[testing]'`. To see in a failure what
 was compared, let pytest rewrite the kit's assertions, first of all in a `conftest.py`:
 
     pytest.register_assert_rewrite("lockstitch.testing")
@@ -33,12 +33,16 @@ import pytest
 
 from lockstitch.testing.contract.appends import Appends
 from lockstitch.testing.contract.changes import Changes
+from lockstitch.testing.contract.crowds import Crowds
 from lockstitch.testing.contract.cuts import Cuts
 from lockstitch.testing.contract.damage import Damage
 from lockstitch.testing.contract.faults import AsyncFaulty, Faulty
+from lockstitch.testing.contract.histories import Histories
 from lockstitch.testing.contract.lifetimes import Lifetimes
 from lockstitch.testing.contract.stage import Place, Stage
+from lockstitch.testing.contract.steps import Steps
 from lockstitch.testing.contract.travels import Travels
+from lockstitch.testing.contract.troubles import Troubles
 from lockstitch.testing.contract.waits import Waits
 
 if TYPE_CHECKING:
@@ -47,7 +51,20 @@ if TYPE_CHECKING:
 __all__ = ["AsyncFaulty", "Faulty", "Stage", "StoreContract"]
 
 
-class StoreContract(Place, Appends, Cuts, Waits, Damage, Changes, Travels, Lifetimes):
+class StoreContract(
+    Place,
+    Appends,
+    Cuts,
+    Waits,
+    Damage,
+    Changes,
+    Steps,
+    Travels,
+    Lifetimes,
+    Crowds,
+    Troubles,
+    Histories,
+):
     """What every store promises. Subclass it, and say where the storage is."""
 
     @pytest.fixture(params=["sync", "async"])

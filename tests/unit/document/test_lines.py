@@ -70,6 +70,13 @@ def test_a_line_that_only_the_standard_reader_takes_keeps_its_bytes(odd):
     assert ls.dump(ls.load(text)) == text
 
 
+@pytest.mark.parametrize("odd", [r'["x.sent", "\ud800"]', '["x.sent", NaN]', '"\ud800"', "NaN"])
+def test_a_row_without_a_message_is_none_if_only_the_standard_reader_takes_it_too(odd):
+    text = json.dumps(user("one")) + f"\n{odd}\n" + json.dumps(user("two")) + "\n"
+    assert len(ls.load(text)) == 2
+    assert ls.trim(text, max_messages=9) == text
+
+
 def test_a_byte_order_mark_before_lines_is_no_obstacle():
     text = "\ufeff" + "\n".join(ROWS) + "\n"
     assert ls.dump(ls.load(text)) == text

@@ -73,8 +73,11 @@ class PostgresBackend:
         """
         return preparing(self._names)
 
-    def migrate(self) -> Effect[None]:
-        """Bring the schema up to this version without looking first.
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema up to this version, whatever there is.
+
+        Returns:
+            The version that was there, 0 for none, and the one that is there now.
 
         Raises:
             SchemaTooNew: a newer version of Lockstitch has been here.

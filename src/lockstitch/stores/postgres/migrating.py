@@ -58,14 +58,20 @@ def preparing(names: Names) -> Effect[bool]:
     return False
 
 
-def migrating(names: Names) -> Effect[None]:
+def migrating(names: Names) -> Effect[tuple[int, int]]:
     """Migrate from whatever there is.
+
+    Returns:
+        The version that was there, 0 for none, and the one that is there now.
 
     Raises:
         SchemaTooNew: a newer version of Lockstitch has been here.
     """
+    found = yield from _version(names)
     yield Statement("migrate", script(names), early=True)
-    _refuse((yield from _version(names)), names)
+    now = yield from _version(names)
+    _refuse(now, names)
+    return found, now
 
 
 def _version(names: Names) -> Effect[int]:

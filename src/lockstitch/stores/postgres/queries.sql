@@ -40,7 +40,8 @@ SELECT 2147483647, r.seq, r.mark, date_part('epoch', r.at), r.meta,
     CASE WHEN %(payloads)s THEN r.payload END, NULL, NULL
 FROM {rows} AS r
 WHERE r.session = (SELECT id FROM s)
-    AND r.seq > (SELECT CASE WHEN same THEN %(seq)s ELSE through END FROM s)
+    -- The same number as TAIL in lockstitch.stores.base.
+    AND r.seq > (SELECT CASE WHEN same THEN %(seq)s ELSE greatest(through, seq - 4096) END FROM s)
 
 -- name: rows
 -- Reads rows of the record by their numbers.

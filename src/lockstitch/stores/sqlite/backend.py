@@ -58,6 +58,7 @@ class SqliteBackend:
         self.prefix = checked(prefix)
         self.clock = clock
         self._sql = statements(prefix)
+        self.migrated: tuple[int, int] = (0, 0)
 
     def commit(self, change: Commit) -> Effect[Committed]:
         """Carry a commit out."""
@@ -171,6 +172,13 @@ class SqliteBackend:
             for (session,) in gone:
                 remove(cursor, self._sql, session)
             return len(gone)
+
+    def migrate(self) -> Effect[tuple[int, int]]:
+        """Bring the schema forward; return the version that was there, 0 for none, and the one now.
+
+        The driver does so whenever it opens the database, so all that is left is to tell.
+        """
+        return _step(lambda _: self.migrated)
 
 
 def _step(work: Callable[[sqlite3.Connection], Any]) -> Effect[Any]:

@@ -166,7 +166,9 @@ class SqliteDriver:
         return lent
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        migrate(connection, self._prefix, where=self._where, clock=self._clock)
+        self.backend.migrated = migrate(
+            connection, self._prefix, where=self._where, clock=self._clock
+        )
 
     # --- forks -----------------------------------------------------------------------------------
 

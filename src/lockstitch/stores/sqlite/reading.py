@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from lockstitch.stores.base import Key, Listed, Reading, Stored, Version
+from lockstitch.stores.base import TAIL, Key, Listed, Reading, Stored, Version
 from lockstitch.stores.names import escaped, tenant_name, unescaped
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def seen_of(
     if known is not None and session.at(known):
         behind = known.seq
     else:
-        head, behind = b"", session.through
+        head, behind = b"", max(session.through, session.seq - TAIL)
         if session.revision:
             ranges, head = cursor.execute(sql.head, (session.session,)).fetchone()
             for pair in _joined(ranges):

@@ -25,7 +25,7 @@ __all__ = ["migrate"]
 
 def migrate(
     connection: sqlite3.Connection, prefix: str, *, where: str, clock: Callable[[], float]
-) -> None:
+) -> tuple[int, int]:
     """Bring the tables with a prefix to the newest schema.
 
     Args:
@@ -33,6 +33,9 @@ def migrate(
         prefix: what the names of the tables begin with.
         where: which database this is, for messages.
         clock: tells the time, in seconds since 1970.
+
+    Returns:
+        The version that was there, 0 for none, and the one that is there now.
 
     Raises:
         SchemaTooNew: a newer version of Lockstitch made it.
@@ -52,6 +55,7 @@ def migrate(
                 cursor.execute(sql.set_schema, (number, clock()))
     if found > len(steps):
         raise SchemaTooNew(found=found, known=len(steps), where=where)
+    return found, len(steps)
 
 
 def _found(cursor: sqlite3.Cursor, sql: Statements) -> int:

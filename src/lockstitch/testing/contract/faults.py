@@ -25,13 +25,20 @@ class _Fate:
         self.lost = 0
         self._driver = driver
         self._draw = random.Random(seed)  # noqa: S311 - a seeded draw, nothing secret
+        self.break_off(before=before, after=after)
+
+    def break_off(
+        self, *, before: float = 0.0, after: float = 0.0, error: Exception | None = None
+    ) -> None:
+        """Fail so often from now on; with another error than that nobody answers."""
         self._before = before
         self._after = after
+        self._error = error
 
     def _meet(self, chance: float, where: str) -> None:
         if self._draw.random() < chance:
             self.lost += 1
-            raise StoreUnavailable(f"lost {where}, as the test wants it")
+            raise self._error or StoreUnavailable(f"lost {where}, as the test wants it")
 
 
 class Faulty(_Fate):

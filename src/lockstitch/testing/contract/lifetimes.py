@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lockstitch.stores.base import TAIL, Row
 from lockstitch.testing.builders import assistant, user
 
 if TYPE_CHECKING:
@@ -89,3 +90,16 @@ class Lifetimes:
         assert stage.store().sweep() >= 0
         assert [one.id for one in stage.store().list(tenant=stage.tenant)] == ["stays"]
         assert len(stage.session("stays").window()) == 1
+
+    def test_a_reading_holds_the_newest_rows_behind_the_head_and_no_more(
+        self, stage: Stage
+    ) -> None:
+        many = tuple(Row(b"meta", b"payload") for _ in range(TAIL + 10))
+        stage.commit(rows=many)
+        newest = list(range(11, TAIL + 11))
+        assert [row.seq for row in stage.reading().rows] == newest
+        assert [row.seq for row in stage.commit(rows=many[:2]).now.rows] == newest
+        stage.put_head(b"head", ranges=(3, 4))
+        stage.commit(rows=many)
+        seqs = [row.seq for row in stage.reading().rows]
+        assert seqs == [3, 4, *range(TAIL + 23, 2 * TAIL + 23)]

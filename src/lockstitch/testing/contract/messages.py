@@ -29,9 +29,11 @@ __all__ = [
 ]
 
 
-def exact(limit: int, cut: Literal["groups", "prefix"] = "groups") -> StepsHistoryStrategy:
-    """Return a strategy that cuts down to its limit and no further."""
-    return StepsHistoryStrategy(max_messages=limit, trim_to=limit, cut=cut)
+def exact(
+    limit: int, cut: Literal["groups", "prefix"] = "groups", low_water: float = 1.0
+) -> StepsHistoryStrategy:
+    """Return a strategy that cuts down to its limit and no further, or to a share of it."""
+    return StepsHistoryStrategy(max_messages=limit, low_water=low_water, cut=cut)
 
 
 def texts(messages: Any) -> list[str]:

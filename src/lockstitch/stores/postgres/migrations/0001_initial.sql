@@ -288,7 +288,8 @@ BEGIN
                 JOIN {rows} AS r ON r.session = s.id AND r.seq BETWEEN p.first AND p.last
                 UNION ALL
                 SELECT 2147483647, r.seq, {packed}(r.seq, r.at, r.mark, r.meta)
-                FROM {rows} AS r WHERE r.session = s.id AND r.seq > s.through
+                -- The same number as TAIL in lockstitch.stores.base.
+                FROM {rows} AS r WHERE r.session = s.id AND r.seq > greatest(s.through, s.seq - 4096)
             ) AS f;
         ELSIF p_seq < s.seq THEN
             SELECT string_agg({packed}(r.seq, r.at, r.mark, r.meta), ''::bytea ORDER BY r.seq)
