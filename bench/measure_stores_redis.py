@@ -77,9 +77,12 @@ class Redis:
     def ratio(self, key: str, limit: int) -> float | None:
         """How many times its yardstick a contender takes, by the medians."""
         contender = next(one for one in store_redis.CONTENDERS if one.key == key)
-        mine = self.timings.get((key, limit))
-        bare = self.timings.get((contender.yardstick, limit))
-        return mine.ratio(bare) if mine and bare else None
+        return self.over(key, contender.yardstick, limit)
+
+    def over(self, key: str, other: str, limit: int) -> float | None:
+        """How many times another a contender takes, by the medians."""
+        mine, theirs = self.timings.get((key, limit)), self.timings.get((other, limit))
+        return mine.ratio(theirs) if mine and theirs else None
 
     def growth(self, key: str) -> float | None:
         """The time at the largest limit over that at the smallest."""

@@ -61,7 +61,11 @@ class Stored:
     def ratio(self, key: str, length: int, what: str = "append") -> float | None:
         """How many times its yardstick a contender takes."""
         kind = next(one for one in self.kinds if one.key == key)
-        mine, bare = self.found.get((key, length)), self.found.get((kind.yardstick, length))
+        return self.over(key, kind.yardstick, length, what)
+
+    def over(self, key: str, other: str, length: int, what: str = "append") -> float | None:
+        """How many times another a contender takes."""
+        mine, bare = self.found.get((key, length)), self.found.get((other, length))
         return getattr(mine, what).ratio(getattr(bare, what)) if mine and bare else None
 
     def table(self, title: str, what: str) -> Table:

@@ -46,6 +46,19 @@ class Raw(Contender):
         return [json.loads(message) for message in messages]
 
 
+class RawEncoded(Raw):
+    """The same, handed messages as everybody else is: `json.dumps` makes bytes of them."""
+
+    key = "raw-json"
+    label = "... that makes the bytes itself, by `json.dumps`"
+
+    def prepare(self, messages: Sequence[Chat]) -> Any:
+        return messages
+
+    def append(self, prepared: Any) -> Any:
+        return super().append([json.dumps(message) for message in prepared])
+
+
 class RawAsync(Awaited):
     """The same, awaited."""
 
@@ -222,6 +235,7 @@ class LangChain(Contender):
 
 CONTENDERS: list[type[Contender]] = [
     Raw,
+    RawEncoded,
     RawAsync,
     Sync,
     SyncExact,

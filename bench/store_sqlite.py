@@ -143,4 +143,17 @@ class OpenAIAgents(Awaited):
         return from_items(self.wait(self.kept.get_items()))
 
 
-CONTENDERS: list[type[Contender]] = [Bare, Normal, BareFull, Full, OpenAIAgents]
+class BareEncoded(Bare):
+    """The same, handed messages as everybody else is: `json.dumps` makes bytes of them."""
+
+    key = "bare-json"
+    label = "... that makes the bytes itself, by `json.dumps`"
+
+    def prepare(self, messages: Sequence[Chat]) -> Any:
+        return messages
+
+    def append(self, prepared: Any) -> Any:
+        super().append([(b"", json.dumps(message).encode()) for message in prepared])
+
+
+CONTENDERS: list[type[Contender]] = [Bare, BareEncoded, Normal, BareFull, Full, OpenAIAgents]
