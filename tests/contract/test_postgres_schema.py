@@ -13,7 +13,7 @@ import pytest
 
 import lockstitch.stores.postgres
 from lockstitch.errors import SchemaTooNew, StoreError
-from lockstitch.stores.base import LOOK_BACK, Commit, Key, Row
+from lockstitch.stores.base import LOOK_BACK, TAIL, Commit, Key, Row
 from lockstitch.stores.postgres import PostgresBackend, connect
 from lockstitch.stores.postgres.migrating import KNOWN, script
 from lockstitch.stores.postgres.statements import Names, queries
@@ -261,3 +261,8 @@ def test_every_query_says_what_it_is_for_and_has_its_names_in_place():
 
 def test_the_server_looks_as_far_back_for_a_mark_as_the_model():
     assert f"s.seq - {LOOK_BACK} END" in script(Names())
+
+
+def test_the_server_replies_as_many_rows_behind_the_head_as_the_model():
+    assert f"greatest(s.through, s.seq - {TAIL})" in script(Names())
+    assert f"greatest(through, seq - {TAIL})" in queries(Names())["view"]

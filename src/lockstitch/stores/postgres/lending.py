@@ -11,22 +11,24 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import psycopg
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool
 
 from lockstitch.stores.postgres.sending import (
-    ByteaArrayDumper,
     address,
     idle,
     must_be_open,
     quiet,
+    ready,
     too_late,
 )
-from lockstitch.stores.postgres.statements import ByteaArray, Statement
 from lockstitch.stores.postgres.watching import Watch
+
+if TYPE_CHECKING:
+    from lockstitch.stores.postgres.statements import Statement
 
 __all__ = ["FOREVER", "Lender", "Pooled", "Rows", "Single", "lender"]
 
@@ -68,6 +70,7 @@ def lender(client: Any, *, max_size: int, timeout: float | None) -> Lender:
         pool = ConnectionPool(
             url,
             kwargs={"autocommit": True},
+            configure=ready,
             min_size=1,
             max_size=max_size,
             timeout=FOREVER if timeout is None else timeout,
@@ -86,7 +89,6 @@ def lender(client: Any, *, max_size: int, timeout: float | None) -> Lender:
 def _exchanged(connection: psycopg.Connection[Any], step: Statement) -> Rows:
     """Send a statement, and return what comes back."""
     with psycopg.Cursor(connection, row_factory=tuple_row) as cursor:
-        cursor.adapters.register_dumper(ByteaArray, ByteaArrayDumper)
         # Text of our own with names that were checked; psycopg asks for a literal.
         cursor.execute(step.sql, step.values, binary=True)  # pyright: ignore[reportArgumentType]
         return cursor.fetchall() if cursor.description else []
@@ -163,6 +165,8 @@ class Pooled:
                 self._try()
                 raise
             if quiet(connection) or _answers(connection):
+                if self._url is None:
+                    ready(connection)
                 return connection
             self._pool.putconn(connection)  # which throws it away
 
@@ -184,6 +188,7 @@ class Single:
     """Sends every statement on one connection that was lent, one at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        ready(connection)
         self._connection = connection
         self._lock = threading.Lock()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
 from psycopg.rows import tuple_row
@@ -15,15 +15,17 @@ from psycopg_pool import AsyncConnectionPool
 
 from lockstitch.stores.postgres.lending import FOREVER, Rows
 from lockstitch.stores.postgres.sending import (
-    ByteaArrayDumper,
     address,
     cut,
     idle,
     must_be_open,
     quiet,
+    ready,
     too_late,
 )
-from lockstitch.stores.postgres.statements import ByteaArray, Statement
+
+if TYPE_CHECKING:
+    from lockstitch.stores.postgres.statements import Statement
 
 __all__ = ["AsyncLender", "AsyncPooled", "AsyncSingle", "async_lender"]
 
@@ -62,6 +64,7 @@ def async_lender(client: Any, *, max_size: int, timeout: float | None) -> AsyncL
         pool = AsyncConnectionPool(
             url,
             kwargs={"autocommit": True},
+            configure=_ready,
             min_size=1,
             max_size=max_size,
             timeout=FOREVER if timeout is None else timeout,
@@ -81,7 +84,6 @@ def async_lender(client: Any, *, max_size: int, timeout: float | None) -> AsyncL
 async def _exchanged(connection: psycopg.AsyncConnection[Any], step: Statement) -> Rows:
     """Send a statement, and return what comes back."""
     async with psycopg.AsyncCursor(connection, row_factory=tuple_row) as cursor:
-        cursor.adapters.register_dumper(ByteaArray, ByteaArrayDumper)
         # Text of our own with names that were checked; psycopg asks for a literal.
         await cursor.execute(step.sql, step.values, binary=True)  # pyright: ignore[reportArgumentType]
         return await cursor.fetchall() if cursor.description else []
@@ -97,6 +99,10 @@ async def _by_itself(connection: psycopg.AsyncConnection[Any], step: Statement) 
     finally:
         with suppress(psycopg.Error):  # it broke
             await connection.set_autocommit(False)
+
+
+async def _ready(connection: psycopg.AsyncConnection[Any]) -> None:
+    ready(connection)
 
 
 async def _answers(connection: psycopg.AsyncConnection[Any]) -> bool:
@@ -162,6 +168,8 @@ class AsyncPooled:
                 await self._try()
                 raise
             if quiet(connection) or await _answers(connection):
+                if self._url is None:
+                    ready(connection)
                 return connection
             await self._pool.putconn(connection)  # which throws it away
 
@@ -186,6 +194,7 @@ class AsyncSingle:
     """Sends every statement on one connection that was lent, one at a time."""
 
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        ready(connection)
         self._connection = connection
         self._lock = asyncio.Lock()
 

@@ -18,13 +18,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Format, TransactionStatus
 
 from lockstitch.errors import StoreError
+from lockstitch.stores.postgres.statements import ByteaArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lockstitch.stores.postgres.statements import ByteaArray, Statement
+    from lockstitch.stores.postgres.statements import Statement
 
-__all__ = ["ByteaArrayDumper", "address", "cut", "idle", "must_be_open", "quiet", "too_late"]
+__all__ = ["address", "cut", "idle", "must_be_open", "quiet", "ready", "too_late"]
 
 # Where the URL does not say otherwise: a server that went away without a word is noticed.
 _DEFAULTS: Final[Mapping[str, Any]] = {
@@ -46,6 +47,11 @@ class ByteaArrayDumper(Dumper):
     def dump(self, obj: ByteaArray) -> bytes:
         """Return the array."""
         return obj.data
+
+
+def ready(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    """Tell a connection how to send what nobody but us sends."""
+    connection.adapters.register_dumper(ByteaArray, ByteaArrayDumper)
 
 
 def address(url: str) -> str:

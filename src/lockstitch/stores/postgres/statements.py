@@ -26,7 +26,7 @@ _PACKAGE: Final = __name__.rpartition(".")[0]
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _BRACED: Final = re.compile(r"\{([a-z_]+)\}")
 _HEADER: Final = re.compile(r"^-- name: ([a-z_]+)\n", re.MULTILINE)
-_COMMENT: Final = re.compile(r"^--.*\n", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^ *--.*\n", re.MULTILINE)
 # PostgreSQL cuts names off at 63 bytes; the longest of ours has to fit behind the prefix.
 _LONGEST_NAME: Final = 63
 _LONGEST_PREFIX: Final = 40
