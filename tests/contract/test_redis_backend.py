@@ -11,7 +11,7 @@ import redis
 from redis import asyncio as awaited_redis
 
 from lockstitch.errors import CorruptRow, SchemaTooNew, StoreError
-from lockstitch.stores.base import Change, Commit, Key, Reading, Row, Version
+from lockstitch.stores.base import TAIL, Change, Commit, Key, Reading, Row, Version
 from lockstitch.stores.redis import AsyncRedisDriver, RedisBackend, RedisDriver
 from lockstitch.stores.redis.sources import SCHEMA, SCRIPTS
 from lockstitch.stores.running import awaited, run
@@ -247,10 +247,8 @@ def test_a_hundred_thousand_rows_in_one_commit_and_more_behind(session, server):
     rows = [b"%d" % number for number in range(100_000)]
     done = session.commit(*rows)
     assert (done.first, done.count, done.now.version.seq) == (1, 100_000, 100_000)
-    started = time.perf_counter()
     done = session.commit(b"more", expected=done.now.version)
-    assert time.perf_counter() - started < 1
-    assert session.payloads == [*rows, b"more"]
+    assert session.payloads == [*rows, b"more"][-TAIL:]
     found = session.do("rows", 1, 10**12)
     assert [row.seq for row in found] == list(range(1, 100_002))
     assert [row.payload for row in found] == [*rows, b"more"]

@@ -97,3 +97,45 @@ def test_settings_that_are_configured_are_all_named(memory):
     chat = chat_of(memory)
     chat.configure(ttl=60, max_messages=9)
     assert chat.events()[-1].note == "directive, ttl"
+
+
+def _asks(*ids):
+    calls = [{"name": "look_up", "args": {}, "id": one, "type": "tool_call"} for one in ids]
+    return {"type": "ai", "data": {"content": "", "tool_calls": calls, "type": "ai"}}
+
+
+def _says(one):
+    told = {"content": "go on", "tool_call_id": one, "name": "look_up", "type": "tool"}
+    return {"type": "tool", "data": told}
+
+
+def _uses(*ids):
+    calls = [{"toolUse": {"name": "look_up", "input": {}, "toolUseId": one}} for one in ids]
+    return {"role": "assistant", "content": calls}
+
+
+def _gives(*ids):
+    told = [{"toolResult": {"content": [{"text": "ok"}], "toolUseId": one}} for one in ids]
+    return {"role": "user", "content": told}
+
+
+@pytest.mark.parametrize(
+    ("format", "messages"),
+    [
+        (
+            "langchain",
+            [_asks("c", "c", "c"), _asks("c"), _says("c"), _asks("c"), _says("c")],
+        ),
+        ("bedrock", [_uses("c"), _uses("c", "c"), _gives("c", "c")]),
+    ],
+)
+@pytest.mark.parametrize("tail", ["open", "closed"])
+def test_calls_that_share_an_id_and_stay_open_are_shown_as_the_target_takes_them(
+    format, messages, tail
+):
+    chat = ls.open_store("memory://").session("s", format=format)
+    for message in messages:
+        chat.append([message])
+        window = chat.window(tail=tail)
+        report = ls.check(list(window), format=format, tail=tail)
+        assert not [one for one in report.errors if one.index >= 0]
