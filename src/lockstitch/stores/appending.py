@@ -195,7 +195,7 @@ class Appending(Conversation):
             late = late_among(now.entries, len(now.entries) - len(metas), metas)
         if done.changed and cut is not None and sent.commit.change is not None:
             self.tell("append", cut, len(now.entries))
-            apply_cut(now, cut, strict=sent.commit.change.strict)
+            cut = apply_cut(now, cut, strict=sent.commit.change.strict)
         elif terms.bounded and not (alone and sent.judged and cut is None):
             cut, now = yield from self._settled(now, terms)
             pending = now is not None and cut is None and _over(now, terms)
@@ -267,9 +267,7 @@ class Appending(Conversation):
                 return None, None
             if done.changed:
                 self.tell("append", cut, len(now.entries))
-                passed = sum(last - first + 1 for first, last in now.passed)
-                apply_cut(now, cut, strict=change.strict)
-                return msgspec.structs.replace(cut, passed=passed), now
+                return apply_cut(now, cut, strict=change.strict), now
             view = now
             yield Pause(random.random() * 0.002 * 2**attempt)  # noqa: S311 - jitter
         return None, view
@@ -387,8 +385,8 @@ def counted(view: View, terms: Terms) -> list[Any]:
     return natives
 
 
-def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
-    """Let a view be what a cut that has landed made of it.
+def apply_cut(view: View, cut: Cut, *, strict: bool) -> Cut:
+    """Let a view be what a cut that has landed made of it; return the cut with all that went.
 
     Args:
         view: as it was before, grown by everything that was appended since.
@@ -404,8 +402,10 @@ def apply_cut(view: View, cut: Cut, *, strict: bool) -> None:
         kept = [one for one in entries if one.item is not None or one.seq < base]
         tail = [one for one in entries if one.item is None and one.seq >= base]
         entries = [*kept, *sorted([*behind, *tail], key=_seq)]
+    passed = sum(last - first + 1 for first, last in view.passed)
     view.show(entries, cut.abandoned)
     view.passed = ()
+    return msgspec.structs.replace(cut, passed=passed) if passed else cut
 
 
 def _seq(entry: Entry) -> int:
