@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -82,21 +81,13 @@ def write_native(native: Any, where: str) -> bytes:
     if isinstance(native, msgspec.Raw):
         return PLAIN + bytes(native)
     try:
-        value = native if type(native) is dict else _dumped(native)
+        value = native if type(native) is dict else dict(mapping(native))
         odd = _oddities(value, where)
         if odd:
             return TAGGED + json.dumps(_tagged(value), separators=(",", ":")).encode()
         return PLAIN + write(value)
     except RecursionError:
         raise FormatError("nested too deeply to be stored safely", where=where) from None
-
-
-def _dumped(native: Any) -> Any:
-    """Return the fields of an SDK object, all of them: a default may say of what kind it is."""
-    dump = getattr(native, "model_dump", None)
-    if isinstance(native, Mapping) or not callable(dump):
-        return dict(mapping(native))
-    return dump(exclude_unset=False, exclude_none=False)
 
 
 def _oddities(value: Any, where: str) -> bool:

@@ -60,13 +60,20 @@ def test_raw_json_inside_a_message_is_read_with_it():
     assert back({"a": msgspec.Raw(b'{"b":1}'), "c": b"x"}) == {"a": {"b": 1}, "c": b"x"}
 
 
-def test_an_object_that_dumps_itself_is_stored_with_all_its_fields():
+def test_an_object_that_dumps_itself_is_stored_as_it_goes_over_the_wire():
     class Said:
         def model_dump(self, **options):
-            assert options == {"exclude_unset": False, "exclude_none": False}
+            assert options == {"exclude_unset": True}
             return {"role": "user", "content": "hi"}
 
     assert back(Said()) == {"role": "user", "content": "hi"}
+
+
+def test_a_message_of_a_provider_s_sdk_has_no_fields_that_were_not_there():
+    from openai.types.chat import ChatCompletionMessage
+
+    message = ChatCompletionMessage(role="assistant", content="done")
+    assert back(message) == {"role": "assistant", "content": "done"}
 
 
 @pytest.mark.parametrize(
