@@ -50,8 +50,8 @@ class _Sdk:
         self._fields = fields
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
-        held = dict(self._fields)
-        return held if not options.get("exclude_unset") else {}
+        unset = {} if options.get("exclude_unset") else {"refusal": None, "tool_calls": None}
+        return {**unset, **self._fields}
 
 
 class Appends:
@@ -177,7 +177,7 @@ class Appends:
         assert chat.append('{"messages": [{"role": "assistant", "content": "a"}]}').count == 1
         assert chat.window() == [user("q"), assistant("a")]
 
-    def test_objects_of_sdks_are_stored_with_all_of_their_fields(self, stage: Stage) -> None:
+    def test_objects_of_sdks_are_stored_as_they_go_over_the_wire(self, stage: Stage) -> None:
         chat = stage.session(format="openai-chat")
         chat.append([_Sdk(**user("q")), _Sdk(**call("a")), _Sdk(**result("a"))])
         chat.append(_Sdk(**assistant("one alone")))
