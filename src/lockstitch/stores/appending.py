@@ -197,8 +197,7 @@ class Appending(Conversation):
             self.tell("append", cut, len(now.entries))
             cut = apply_cut(now, cut, strict=sent.commit.change.strict)
         elif terms.bounded and not (alone and sent.judged and cut is None):
-            cut, now = yield from self._settled(now, terms)
-            pending = now is not None and cut is None and _over(now, terms)
+            cut, now, pending = yield from self._settled(now, terms)
         self.keep_view(now)
         return Receipt(
             first=done.first,
@@ -243,10 +242,13 @@ class Appending(Conversation):
             now.grow(reading.version, done.first, metas)
         return now
 
-    def _settled(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, View | None]]:
-        """Cut a view that is over its limit, and write that; return the view as it is then.
+    def _settled(self, view: View, terms: Terms) -> Effect[tuple[Cut | None, View | None, bool]]:
+        """Cut a view that is over its limit, and write that.
 
         Where other writers keep it from landing it is left to the next append.
+
+        Returns:
+            The cut, the view as it is then, and whether it is over its limit still.
         """
         for attempt in range(_CUTS):
             try:
@@ -254,23 +256,23 @@ class Appending(Conversation):
             except CannotFit:
                 break
             if cut is None:
-                break
+                return None, view, False
             if cut.failure and cut.entries is view.entries:
                 self.tell("append", cut, len(view.entries))
-                break
+                return None, view, False
             change = self.change_to(view, cut.entries, "cut", cut=cut)
             sent = self.new_commit(expected=view.version, change=change)
             done = yield from self.commit(sent)
             self._learn(done.now)
             now = self._grown(view, done, [])
             if now is None:
-                return None, None
+                return None, None, False
             if done.changed:
                 self.tell("append", cut, len(now.entries))
-                return apply_cut(now, cut, strict=change.strict), now
+                return apply_cut(now, cut, strict=change.strict), now, False
             view = now
             yield Pause(random.random() * 0.002 * 2**attempt)  # noqa: S311 - jitter
-        return None, view
+        return None, view, True
 
     def _decided(self, view: View, terms: Terms) -> Effect[Cut | None]:
         """Decide about a view, reading the payloads where that is needed."""
@@ -410,13 +412,6 @@ def apply_cut(view: View, cut: Cut, *, strict: bool) -> Cut:
 
 def _seq(entry: Entry) -> int:
     return entry.seq
-
-
-def _over(view: View, terms: Terms) -> bool:
-    try:
-        return bool(is_over(view, terms))
-    except NeedsPayloads:
-        return False
 
 
 def _is_one(messages: Any) -> bool:

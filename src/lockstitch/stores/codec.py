@@ -97,8 +97,6 @@ def _oddities(value: Any, where: str) -> bool:
         FormatError: there is something that cannot be kept at all.
     """
     kind = type(value)
-    if kind in _SIMPLE:
-        return False
     if kind is dict:
         odd = _TAG in value
         for key, item in value.items():

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from lockstitch.errors import Conflict, CorruptRow, FormatError, StoreError, StoreUnavailable
+from lockstitch.errors import Conflict, CorruptRow, StoreError, StoreUnavailable
 from lockstitch.events import Event, telling
 from lockstitch.plan import Size
 from lockstitch.stores.base import (
@@ -120,11 +120,6 @@ class Conversation:
     def id(self) -> str:
         """The id of the session."""
         return self.key.id
-
-    @property
-    def tenant(self) -> str | None:
-        """The tenant that it belongs to."""
-        return self.key.tenant
 
     # --- settings --------------------------------------------------------------------------------
 
@@ -427,19 +422,6 @@ class Conversation:
             strict=not loose,
             event=event.written(),
         )
-
-    def check_format(self, found: str) -> None:
-        """Refuse messages of another format than the session's.
-
-        Raises:
-            FormatError: they are of another.
-        """
-        ours = self._format or self.settings().format
-        if ours and found and ours != found:
-            raise FormatError(
-                f"the session holds {ours} messages, these are {found}: convert them first",
-                where="messages",
-            )
 
     def tell(self, operation: str, cut: Cut, before: int) -> None:
         """Tell who listens of a cut."""

@@ -9,6 +9,7 @@ Must not know: backends, when a cut is written.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -173,12 +174,8 @@ def still_there(abandoned: Sequence[int], entries: Sequence[Entry]) -> tuple[int
 
 
 def _listed(view: View, standing: Sequence[int], unit: str, name: str) -> Sizer:
-    sizes: list[int] = []
-    for at in standing:
-        size = view.entries[at].meta.size(unit, name)
-        if size is None:
-            raise NeedsPayloads
-        sizes.append(size)
+    # All of them were counted, or `is_over` would have asked for the payloads.
+    sizes = [view.entries[at].meta.size(unit, name) or 0 for at in standing]
     return Sizer(unit, name if unit == TOKENS else unit, "exact", sizes.__getitem__)
 
 
@@ -311,12 +308,9 @@ def _decided(
 
 
 def _system(transcript: Transcript) -> list[int]:
-    found: list[int] = []
-    for at in range(len(transcript)):
-        if transcript.facts_at(at).role != "system":
-            break
-        found.append(at)
-    return found
+    """Return the positions of the system part at the beginning."""
+    roles = (transcript.facts_at(at).role for at in range(len(transcript)))
+    return [at for at, _ in enumerate(takewhile("system".__eq__, roles))]
 
 
 def _reasons(transcript: Transcript, ask: Request, sizers: Sequence[Sizer]) -> list[str]:

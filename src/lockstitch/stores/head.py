@@ -252,9 +252,7 @@ class View(msgspec.Struct):
         self.totals = {}
 
     def size(self, unit: str, counter: str) -> int | None:
-        """Return its size in a unit, `None` where some entry was not counted."""
-        if unit == "messages":
-            return len(self.entries)
+        """Return its tokens or characters, `None` where some entry was not counted."""
         found = self.totals.get((unit, counter))
         if found is None:
             sizes = [entry.meta.size(unit, counter) for entry in self.entries]

@@ -156,8 +156,7 @@ class Reading(Conversation):
         for at in bare:
             entry = view.entries[at]
             rows = yield from self.rows_of(entry.seq, entry.seq, payloads=True)
-            if rows:
-                view.entries[at] = msgspec.structs.replace(entry, stored=rows[0])
+            view.entries[at] = msgspec.structs.replace(entry, stored=rows[0] if rows else None)
 
     # --- the record ------------------------------------------------------------------------------
 

@@ -166,10 +166,7 @@ def _changed(row: Entry, edit: Edit, at: int, transcript: Transcript, terms: Ter
     native = transcript.natives[at]
     bare = edit.action == "strip" or edit.bare
     form = transcript.format
-    if edit.puts:
-        native = put_in(native, form, edit.puts, bare=bare)
-    elif bare:
-        native = stripped(native, form)
+    native = put_in(native, form, edit.puts, bare=bare) if edit.puts else stripped(native, form)
     sizes = _sizes(native, form.name, terms)
     item = Held(row.seq, (*before.puts, *edit.puts), before.bare or bare, edit.reason, sizes)
     return msgspec.structs.replace(row, item=item, meta=resized(row.meta, sizes))

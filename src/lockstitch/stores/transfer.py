@@ -182,7 +182,7 @@ class Transferring(Changing):
                 lambda first=first, last=last: self.backend.rows(self.key, first, last)
             )
             for row in rows:
-                if known and row.seq != known + 1:
+                if row.seq != known + 1:
                     found.append(_missing(known + 1, row.seq - 1))
                 known = row.seq
                 batches.meet(row)
