@@ -27,7 +27,7 @@ from lockstitch.stores.messages import natives_of
 from lockstitch.stores.reading import Reading
 from lockstitch.stores.rows import make_rows
 from lockstitch.stores.running import Pause
-from lockstitch.stores.settings import Settings, Terms, directive_of
+from lockstitch.stores.settings import Settings, Terms, check_ttl, directive_of
 from lockstitch.stores.showing import ties_of
 from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent, spans
@@ -37,7 +37,7 @@ from lockstitch.strategies.steps import Summarize
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lockstitch.stores.base import Committed, Effect, Row, Stored
+    from lockstitch.stores.base import Committed, Effect, Row
     from lockstitch.stores.settings import Retention
     from lockstitch.strategies.asking import AsyncSummarizer
     from lockstitch.strategies.named import HistoryStrategy
@@ -284,7 +284,7 @@ class Changing(Appending, Reading):
         Raises:
             TypeError, ValueError: one of them is not what it must be; nothing was changed.
         """
-        _check_ttl(ttl)
+        check_ttl(ttl)
         yield from self.read(payloads=False)
         self.take_view()
         given: dict[str, Any] = {
@@ -313,7 +313,7 @@ class Changing(Appending, Reading):
         Args:
             ttl: seconds until it expires after its last commit; 0 for never, `None` for as before.
         """
-        _check_ttl(ttl)
+        check_ttl(ttl)
         there: bool = yield from self.patiently(lambda: self.backend.touch(self.key, ttl))
         return there
 
@@ -411,22 +411,13 @@ class Changing(Appending, Reading):
         first = 1
         while first <= newest:
             upto = min(newest, first + PAGE - 1)
-            rows: tuple[Stored, ...] = yield from self.patiently(
-                lambda first=first, upto=upto: self.backend.rows(
-                    self.key, first, upto, payloads=False
-                )
-            )
+            rows = yield from self.rows_of(first, upto, payloads=False)
             for row in rows:
                 aged = oldest is not None and row.at < oldest
                 if row.meta and (row.seq <= newest - count or aged):
                     found.append(row.seq)
             first = upto + 1
         return found
-
-
-def _check_ttl(ttl: float | None) -> None:
-    if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
-        raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
 
 
 def _numbers(ranges: tuple[int, ...]) -> list[int]:

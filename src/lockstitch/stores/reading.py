@@ -169,9 +169,7 @@ class Reading(Conversation):
 
     def page(self, states: States, first: int, last: int) -> Effect[list[Recorded]]:
         """Read messages of the record, with what became of each."""
-        rows: tuple[Stored, ...] = yield from self.patiently(
-            lambda: self.backend.rows(self.key, first, last)
-        )
+        rows = yield from self.rows_of(first, last, payloads=True)
         return [states.recorded(row) for row in rows]
 
     def events(self) -> Effect[list[SessionEvent]]:

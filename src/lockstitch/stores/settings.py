@@ -21,7 +21,7 @@ from lockstitch.strategies.directive import HistoryDirective
 from lockstitch.strategies.named import HistoryStrategy, resolve_history
 from lockstitch.strategies.steps import DropOldest, KeepLast
 
-__all__ = ["EXACT", "Overflow", "Retention", "Settings", "Terms"]
+__all__ = ["EXACT", "Overflow", "Retention", "Settings", "Terms", "check_ttl", "directive_of"]
 
 SETTINGS: Final = 1
 EXACT: Final = 8
@@ -196,3 +196,14 @@ def directive_of(
         return HistoryDirective(kind="sliding_window", **given) if given else None
     decided = resolve_history(strategy)
     return msgspec.structs.replace(decided, **given) if given else decided
+
+
+def check_ttl(ttl: float | None) -> None:
+    """Refuse what is no time that a session lives.
+
+    >>> check_ttl(-1)
+    Traceback (most recent call last):
+    ValueError: ttl must be seconds, 0 for never, got -1
+    """
+    if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
+        raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")

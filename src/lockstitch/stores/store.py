@@ -16,7 +16,7 @@ from lockstitch.rules.profiles import get_profile
 from lockstitch.stores.base import Key
 from lockstitch.stores.codec import write
 from lockstitch.stores.running import awaited, awaiting, blocking, run
-from lockstitch.stores.settings import Settings, directive_of
+from lockstitch.stores.settings import Settings, check_ttl, directive_of
 from lockstitch.stores.transfer import Transferring
 from lockstitch.stores.values import SessionInfo
 
@@ -291,8 +291,7 @@ class _Opened:
             raise ValueError(f'mode must be "merge" or "exclusive", got {mode!r}')
         if isinstance(counter, (list, tuple)):
             raise TypeError("counter must count any message: a list of sizes is for one history")
-        if ttl is not None and (isinstance(ttl, bool) or ttl < 0):
-            raise ValueError(f"ttl must be seconds, 0 for never, got {ttl!r}")
+        check_ttl(ttl)
         if profile is not None:
             get_profile(profile)
         if format is not None:

@@ -108,9 +108,7 @@ class Transferring(Changing):
         ]
 
     def _some(self, first: int, last: int) -> Effect[list[dict[str, Any]]]:
-        rows: tuple[Stored, ...] = yield from self.patiently(
-            lambda: self.backend.rows(self.key, first, last)
-        )
+        rows = yield from self.rows_of(first, last, payloads=True)
         return [_line_of(row) for row in rows]
 
     def _rest(self, newest: int, reading: Reading) -> Effect[list[dict[str, Any]]]:
@@ -178,9 +176,7 @@ class Transferring(Changing):
         known = 0
         for first in range(1, newest + 1, PAGE):
             last = min(newest, first + PAGE - 1)
-            rows: tuple[Stored, ...] = yield from self.patiently(
-                lambda first=first, last=last: self.backend.rows(self.key, first, last)
-            )
+            rows = yield from self.rows_of(first, last, payloads=True)
             for row in rows:
                 if row.seq != known + 1:
                     found.append(_missing(known + 1, row.seq - 1))
