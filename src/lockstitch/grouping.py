@@ -13,7 +13,7 @@ Must not know: formats, sizes, limits, profiles' names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, overload
 
 import msgspec
@@ -250,16 +250,16 @@ def _states(pairing: Pairing, names: list[int]) -> dict[int, str]:
     return states
 
 
-def run_start(transcript: Transcript, position: int) -> int:
+def run_start(facts_at: Callable[[int], Facts], position: int) -> int:
     """Move a position back to where a walk may begin.
 
     That is: out of the answers to the run before, and to the beginning of that run.
     """
     while position > 0:
-        fact = transcript.facts_at(position)
+        fact = facts_at(position)
         if fact.role == USER and not fact.linked:
             break
-        if fact.role == ASSISTANT and transcript.facts_at(position - 1).role in {USER, TOOL}:
+        if fact.role == ASSISTANT and facts_at(position - 1).role in {USER, TOOL}:
             break
         position -= 1
     return position

@@ -363,7 +363,7 @@ ROUNDS = [
 )
 def test_a_walk_begins_at_a_user_message_or_at_the_start_of_a_run(position, start):
     transcript = load(ROUNDS, format="openai-chat")
-    assert run_start(transcript, position) == start
+    assert run_start(transcript.facts_at, position) == start
 
 
 def test_a_walk_does_not_begin_at_a_user_message_that_carries_answers():
@@ -373,14 +373,14 @@ def test_a_walk_does_not_begin_at_a_user_message_that_carries_answers():
     }
     asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "x"}]}
     transcript = load([user("1"), asked, both], format="anthropic")
-    assert run_start(transcript, 2) == 1
+    assert run_start(transcript.facts_at, 2) == 1
 
 
 def test_a_walk_does_not_begin_after_a_system_message_inside_the_list():
     transcript = load([user("1"), system("s"), assistant("2"), assistant("3")], format="anthropic")
-    assert [run_start(transcript, at) for at in range(4)] == [0, 0, 0, 0]
+    assert [run_start(transcript.facts_at, at) for at in range(4)] == [0, 0, 0, 0]
 
 
 def test_a_walk_reaches_the_very_first_message_when_nothing_else_will_do():
     transcript = load([assistant("1"), assistant("2")], format="openai-chat")
-    assert run_start(transcript, 1) == 0
+    assert run_start(transcript.facts_at, 1) == 0

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
-from lockstitch.facts import CALL, CHILD, REQUEST, TOOL
+from lockstitch.document.objects import LIST_KEYS, NESTED
+from lockstitch.facts import TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY, NO
+from lockstitch.grouping import run_start
 from lockstitch.opening import Opened
+from lockstitch.pairing import pair
 from lockstitch.stores.base import TAIL
 from lockstitch.stores.conversation import Conversation
 from lockstitch.stores.cutting import (
@@ -34,6 +37,7 @@ from lockstitch.stores.head import Entry, View
 from lockstitch.stores.messages import natives_of, transcript_of
 from lockstitch.stores.rows import Meta, make_rows
 from lockstitch.stores.running import Pause
+from lockstitch.stores.showing import orphans_of
 from lockstitch.stores.stepping import cut_by_steps
 from lockstitch.stores.values import Receipt, SessionEvent
 from lockstitch.transcript import Transcript
@@ -41,13 +45,11 @@ from lockstitch.transcript import Transcript
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lockstitch.facts import Facts
     from lockstitch.stores.base import Change, Commit, Committed, Effect, Row
     from lockstitch.stores.settings import Terms
 
 __all__ = ["Appending"]
 
-_ASK = (CALL, REQUEST, CHILD)
 _CUTS = 3
 """How often a cut is tried that other writers keep from landing; the next append tries again."""
 
@@ -329,41 +331,28 @@ def _planned(view: View, metas: list[Meta], terms: Terms) -> tuple[Cut | None, b
 def late_among(entries: Sequence[Entry], count: int, metas: list[Meta]) -> list[int]:
     """Return which messages of a batch hold nothing but answers to calls that are not there.
 
+    Most calls stand at the end of a view, so ever more of it is paired with the batch until nothing
+    in the batch lacks its other half.
+
     Args:
         entries: of the view; the batch itself may follow in it.
         count: how many of them stood before the batch.
         metas: of the batch.
     """
-    late: list[int] = []
-    asked: set[str | None] = set()
-    for at, meta in enumerate(metas):
-        facts = meta.facts
-        if facts.asks:
-            asked.update(facts.asks)
-        elif facts.role == TOOL:
-            wanted = set(facts.answers or [link.id for link in facts.links])
-            if asked.isdisjoint(wanted) and not _asked_before(entries, count, wanted):
-                late.append(at)
-        elif facts.links:
-            asked |= _asked(facts)
-    return late
-
-
-def _asked_before(entries: Sequence[Entry], count: int, wanted: set[str | None]) -> bool:
-    """Whether a call with one of some ids stands in a view; most stand at its end."""
-    for at in range(count - 1, -1, -1):
-        facts = entries[at].meta.facts
-        if facts.asks:
-            if not wanted.isdisjoint(facts.asks):
-                return True
-        elif facts.links and not wanted.isdisjoint(_asked(facts)):
-            return True
-    return False
-
-
-def _asked(facts: Facts) -> set[str | None]:
-    """Return the ids of what a message asks for."""
-    return {name for link in facts.links if link.kind in _ASK for name in (link.id, link.alias)}
+    if all(meta.facts.role != TOOL for meta in metas):
+        return []
+    start = count
+    facts = [meta.facts for meta in metas]
+    while True:
+        pairing = pair(facts, start, detail=not start)
+        if not any(at >= count for at in pairing.unmet):
+            return []
+        if not start:
+            return [at - count for at in orphans_of(pairing, facts) if at >= count]
+        before = start
+        wanted = max(0, min(start - 2, 2 * start - count))
+        start = run_start(lambda at: entries[at].meta.facts, wanted)
+        facts[:0] = [entry.meta.facts for entry in entries[start:before]]
 
 
 def _note_of(late: list[int], seq: int) -> bytes:
@@ -417,10 +406,9 @@ def _seq(entry: Entry) -> int:
 def _is_one(messages: Any) -> bool:
     """Whether something is one message rather than several."""
     if isinstance(messages, Mapping):
-        return not any(
-            isinstance(messages.get(key), (list, tuple)) and key not in ("content", "parts")
-            for key in ("messages", "input", "contents", "request", "history")
-        ) and not isinstance(messages.get("request"), Mapping)
+        return not isinstance(messages.get(NESTED), (Mapping, list, tuple)) and not any(
+            isinstance(messages.get(key), (list, tuple)) for key in LIST_KEYS
+        )
     if isinstance(messages, msgspec.Raw):
         return True
     return not isinstance(messages, Iterable) or hasattr(messages, "model_dump")

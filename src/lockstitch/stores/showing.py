@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from lockstitch.facts import Facts
     from lockstitch.formats.base import Format
+    from lockstitch.pairing import Pairing
     from lockstitch.rules.profiles import Profile
 
-__all__ = ["Shown", "show", "ties_of"]
+__all__ = ["Shown", "orphans_of", "show", "ties_of"]
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -90,7 +91,7 @@ def show(
     if not groups.states and not groups.interleaved:
         return Shown(everything, everything, [], [])
     groups = group(facts, 0, ties_of(form, profile))
-    orphans = _orphans(groups, facts)
+    orphans = orphans_of(groups.pairing, facts)
     waiting = _open(groups, facts, frozenset(abandoned))
     standing = _standing(groups, form, frozenset(orphans))
     hidden = set() if not waiting else _hidden(groups, form, standing, waiting, closed=closed)
@@ -120,10 +121,15 @@ def _fresh(groups: Groups, facts: Sequence[Facts], orphans: frozenset[int]) -> t
     return tuple([at for at, name in enumerate(groups.names) if name in names])
 
 
-def _orphans(groups: Groups, facts: Sequence[Facts]) -> list[int]:
-    """Return the messages that hold nothing but answers to calls that are not there."""
+def orphans_of(pairing: Pairing, facts: Sequence[Facts]) -> list[int]:
+    """Return the messages that hold nothing but answers to calls that are not there.
+
+    Args:
+        pairing: of all of the messages.
+        facts: theirs.
+    """
     lost: dict[int, int] = {}
-    for tie in groups.pairing.ties:
+    for tie in pairing.ties:
         if tie.call is None:
             lost[tie.message] = lost.get(tie.message, 0) + 1
     return [

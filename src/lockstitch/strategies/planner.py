@@ -94,7 +94,7 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
         return Outcome([Edit("keep", 0, count, "all")], {})
     if request.limits.trim_to is not None or request.limits.low_water is not None:
         fits_from = max(measure.start_of_fit(count, measure.target) for measure in measures)
-    start = run_start(transcript, min(max(fits_from - 1, 0), count - 1))
+    start = run_start(transcript.facts_at, min(max(fits_from - 1, 0), count - 1))
     while True:
         window = Window(transcript, request, measures, start)
         wanted = window.decide()
@@ -106,7 +106,7 @@ def plan_edits(transcript: Transcript, request: Request, sizers: Sequence[Sizer]
             part_sides(window)
             return window.outcome()
         # Doubling keeps the whole search within twice the cost of its last attempt.
-        start = run_start(transcript, max(0, min(wanted, 2 * start - count)))
+        start = run_start(transcript.facts_at, max(0, min(wanted, 2 * start - count)))
 
 
 class Window:
