@@ -83,7 +83,7 @@ def open_input(source: Input, format: str | None) -> Transcript:
     except FormatError as error:
         where = "" if error.where or transcript is None else f"{_first_bad(transcript)}: "
         raise Unusable(f"{source.name}: {where}{phrase(error)}", error) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unusable(f"{source.name}: {_bad_bytes(source.data, error)}") from None
     return transcript
 
@@ -126,7 +126,7 @@ def _first_bad(transcript: Transcript) -> str:
     return f"{transcript.path}[{position}]"
 
 
-def _bad_bytes(data: bytes, error: msgspec.DecodeError) -> str:
+def _bad_bytes(data: bytes, error: Exception) -> str:
     try:
         data.decode()
     except UnicodeDecodeError as problem:

@@ -79,7 +79,7 @@ def decode(data: bytes, kind: Any) -> Any:
         raise FormatError(
             f"expected {'a list' if kind is not dict else 'an object'}: {error}"
         ) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         _check_standard(data, error)
         raise Reparse from None
     except RecursionError:
@@ -88,7 +88,7 @@ def decode(data: bytes, kind: Any) -> Any:
         ) from None
 
 
-def _check_standard(data: bytes, error: msgspec.DecodeError) -> None:
+def _check_standard(data: bytes, error: Exception) -> None:
     """Raise unless the standard reader takes the data all the same."""
     try:
         json.loads(data)

@@ -57,6 +57,8 @@ SHORT = 64
 QUICK = 8
 HEADS = 2
 SAMPLE = 64
+# Who says what is plain text; a tuple, since a role may be something that cannot be hashed.
+SPOKEN = ("user", "assistant", "system")
 
 
 def get_format(name: str) -> Format:
@@ -109,6 +111,8 @@ def detect(
             return quick, True
     spread = look != ENDS or count <= 2 * SAMPLE
     order = range(count) if spread else (*range(count - SAMPLE, count), *range(SAMPLE))
+    if count and among is None and hint is None and all(_is_plain(natives[at]) for at in order):
+        return _EVERY[0], spread
     claims = _claims(natives, order, formats, path)
     if hint is not None and hint in claims and not any(s > LIKELY for s, _ in claims.values()):
         claims[hint] = (DEFINITE, claims[hint][1])
@@ -150,6 +154,19 @@ def _quick(natives: Sequence[Any], formats: tuple[Format, ...], path: str) -> Fo
             if strength != NO:
                 break
     return None
+
+
+def _is_plain(native: Any) -> bool:
+    """Whether a message is plain text that every format reads alike, at the least cost.
+
+    Most batches of a chat are nothing else, and eight formats need not be asked about them.
+    """
+    return (
+        type(native) is dict
+        and len(native) == 2  # noqa: PLR2004 - the role and the text
+        and type(native.get("content")) is str
+        and native.get("role") in SPOKEN
+    )
 
 
 def _decoded(raw: msgspec.Raw, path: str, index: int) -> Any:

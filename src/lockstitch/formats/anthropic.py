@@ -34,6 +34,7 @@ from lockstitch.formats.base import (
     blocks_of,
     identifier,
     mapping,
+    said,
 )
 from lockstitch.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -66,12 +67,12 @@ def facts(native: Any) -> Facts:
     for item in content:
         block = item if type(item) is dict else blocks_of((item,))[0]
         kind = block.get("type")
-        if kind == "text":
+        if kind == "text" or type(kind) is not str:
             continue
         if kind in _THOUGHTS:
             thoughts += 1
             continue
-        call_family = _CALLS.get(str(kind))
+        call_family = _CALLS.get(kind)
         family = call_family or _result_family(kind)
         if family is None:
             continue
@@ -115,15 +116,15 @@ def parts(native: Any) -> tuple[Part, ...]:
 
 
 def _block(block: Mapping[str, Any], path: str) -> Part:
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind == "text":
-        return Text(block.get("text"), path)
+        return said(block.get("text"), path)
     if kind in _CALLS:
         return ToolCall(
             _CALLS[kind], identifier(block.get("id")), block.get("name"), block.get("input"), path
         )
     if kind == "thinking":
-        return Reasoning(block.get("thinking") or "", block.get("signature"), path=path)
+        return Reasoning(str(block.get("thinking") or ""), block.get("signature"), path=path)
     if kind == "redacted_thinking":
         return Reasoning("", block.get("data"), path=path)
     family = _result_family(kind)
@@ -140,16 +141,18 @@ def _block(block: Mapping[str, Any], path: str) -> Part:
         source = source if isinstance(source, dict) else {}
         data = source.get("data")
         return Media(
-            str(kind), source.get("media_type"), len(data) if isinstance(data, str) else 0, path
+            kind, source.get("media_type"), len(data) if isinstance(data, str) else 0, path
         )
-    return Opaque(str(kind), block, path)
+    return Opaque(kind, block, path)
 
 
 def evidence(native: Any) -> int:
     """Say how strongly one message speaks for this format."""
     message = mapping(native)
+    role = message.get("role")
     if (
-        message.get("role") not in _PLAIN
+        type(role) is not str
+        or role not in _PLAIN
         or "parts" in message
         or (message.get("type") == "message" and "id" not in message)
     ):
@@ -164,6 +167,8 @@ def evidence(native: Any) -> int:
     strength = FITS
     for block in blocks_of(content):
         kind = block.get("type")
+        if type(kind) is not str:
+            return NO
         if kind in _CALLS or _result_family(kind):
             strength = DEFINITE
         elif kind == "thinking" and not isinstance(block.get("thinking", ""), str):

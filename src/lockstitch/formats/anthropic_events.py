@@ -24,7 +24,7 @@ from lockstitch.facts import (
     Facts,
     Link,
 )
-from lockstitch.formats.base import DEFINITE, NO, Format, blocks_of, identifier, mapping
+from lockstitch.formats.base import DEFINITE, NO, Format, blocks_of, identifier, mapping, said
 from lockstitch.transcript import (
     Approval,
     ApprovalRequest,
@@ -32,7 +32,6 @@ from lockstitch.transcript import (
     Opaque,
     Part,
     Reasoning,
-    Text,
     ToolCall,
     ToolResult,
 )
@@ -121,7 +120,7 @@ def parts(native: Any) -> tuple[Part, ...]:
 def _block(block: Mapping[str, Any], path: str) -> Part:
     kind = str(block.get("type"))
     if kind == "text":
-        return Text(block.get("text"), path)
+        return said(block.get("text"), path)
     if kind in {"image", "document"}:
         source: Any = block.get("source") or {}
         data = source.get("data")

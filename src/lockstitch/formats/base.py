@@ -33,8 +33,10 @@ from lockstitch.facts import (
 from lockstitch.transcript import (
     Approval,
     ApprovalRequest,
+    Opaque,
     Part,
     Reasoning,
+    Text,
     ToolCall,
     ToolResult,
 )
@@ -49,6 +51,7 @@ __all__ = [
     "facts_of",
     "identifier",
     "mapping",
+    "said",
 ]
 
 # How strongly one message speaks for a format.
@@ -92,7 +95,8 @@ def _decoded(raw: msgspec.Raw) -> Any:
         return _decode(raw)
     except RecursionError:
         raise FormatError("nested too deeply to be read safely") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # Which of the two it is for bytes that are not UTF-8 depends on the release of msgspec.
         raise FormatError(f"not JSON: {error}") from None
 
 
@@ -133,6 +137,13 @@ def blocks_of(content: Any) -> list[Mapping[str, Any]]:
         else mapping(block)
         for block in content
     ]
+
+
+def said(value: Any, path: str) -> Text | Opaque:
+    """Return what a field for text holds; what is no text there is opaque and stays as it is."""
+    if value is None or isinstance(value, str):
+        return Text(value, path)
+    return Opaque(type(value).__name__, value, path)
 
 
 def identifier(value: Any) -> str | None:

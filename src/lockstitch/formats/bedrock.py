@@ -45,6 +45,7 @@ from lockstitch.formats.base import (
     blocks_of,
     identifier,
     mapping,
+    said,
 )
 from lockstitch.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -165,7 +166,7 @@ def _part(block: Mapping[str, Any], path: str, role: str, hosted: Collection[str
     if kind == _UNKNOWN:
         return Opaque(value, block, path)
     if kind == "text":
-        return Text(value, path)
+        return said(value, path)
     if kind == _CALL:
         return ToolCall(
             _call_family(value, hosted),
@@ -205,7 +206,7 @@ def _wrapped(kind: str, value: Mapping[str, Any], path: str) -> Part | None:
         return Text(_texts(value.get("content")), path)
     inner: Any = value.get("text") if kind == "guardContent" else None
     if isinstance(inner, Mapping):
-        return Text(inner.get("text"), path)
+        return said(inner.get("text"), path)
     inner = value.get("image") if kind == "guardContent" else None
     return _media("image", inner, path) if isinstance(inner, Mapping) else None
 

@@ -29,7 +29,16 @@ from lockstitch.facts import (
     Link,
     facts_with,
 )
-from lockstitch.formats.base import DEFINITE, NO, Format, blocks_of, facts_of, identifier, mapping
+from lockstitch.formats.base import (
+    DEFINITE,
+    NO,
+    Format,
+    blocks_of,
+    facts_of,
+    identifier,
+    mapping,
+    said,
+)
 from lockstitch.transcript import (
     Media,
     Opaque,
@@ -239,7 +248,7 @@ def _calls(fields: Mapping[str, Any]) -> Iterator[ToolCall]:
 def _block(block: Mapping[str, Any], path: str, origin: Provenance | None) -> Part:
     kind = str(block.get("type"))
     if kind in {"text", "output_text", "input_text", "refusal"}:
-        return Text(block.get("text", block.get("refusal")), path)
+        return said(block.get("text", block.get("refusal")), path)
     if kind in {"tool_use", "tool_call", "function_call"}:
         call_id = block.get("call_id") or block.get("id")
         arguments = block.get("input", block.get("args", block.get("arguments")))

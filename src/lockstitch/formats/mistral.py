@@ -38,6 +38,7 @@ from lockstitch.formats.base import (
     blocks_of,
     identifier,
     mapping,
+    said,
 )
 from lockstitch.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -144,7 +145,7 @@ def _content(message: Mapping[str, Any]) -> Iterator[Part]:
 def _chunk(chunk: Mapping[str, Any], path: str) -> Part:
     kind = chunk.get("type")
     if kind == "text":
-        return Text(chunk.get("text"), path)
+        return said(chunk.get("text"), path)
     if kind == "thinking":
         return Reasoning(_thought(chunk.get("thinking")), chunk.get("signature"), path=path)
     if isinstance(kind, str) and kind in _MEDIA:
@@ -188,7 +189,7 @@ def evidence(native: Any) -> int:
     for chunk in _chunks(content):
         if _is_own(chunk):
             strength = DEFINITE
-        elif chunk.get("type") not in _CHUNKS:
+        elif str(chunk.get("type")) not in _CHUNKS:
             return NO
     return strength
 

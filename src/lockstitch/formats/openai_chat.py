@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lockstitch.errors import FormatError
 from lockstitch.facts import (
     ASSISTANT,
     ASSISTANT_FACTS,
@@ -34,6 +35,7 @@ from lockstitch.formats.base import (
     blocks_of,
     identifier,
     mapping,
+    said,
 )
 from lockstitch.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -79,6 +81,8 @@ def facts(native: Any) -> Facts:
 
 
 def _asking(calls: Any) -> Facts:
+    if not isinstance(calls, (list, tuple)):
+        raise FormatError(f"tool_calls must be a list, found {type(calls).__name__}")
     asks: list[str] = []
     for call in calls:
         call_id = call.get("id") if type(call) is dict else None
@@ -133,7 +137,7 @@ def parts(native: Any) -> tuple[Part, ...]:
         if value:
             found.append(Reasoning(value if isinstance(value, str) else str(value), path=key))
     role = message.get("role")
-    if role in {"tool", "function"}:
+    if role in ("tool", "function"):
         found.append(
             ToolResult(
                 "function",
@@ -146,7 +150,7 @@ def parts(native: Any) -> tuple[Part, ...]:
         return tuple(found)
     found.extend(_content(message))
     if message.get("refusal"):
-        found.append(Text(message["refusal"], "refusal"))
+        found.append(said(message["refusal"], "refusal"))
     found.extend(_calls(message))
     if message.get("audio"):
         found.append(Media("audio", path="audio"))
@@ -165,9 +169,9 @@ def _content(message: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _block(block: Mapping[str, Any], path: str) -> Part:
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind in {"text", "input_text", "output_text", "refusal"}:
-        return Text(block.get("text", block.get("refusal")), path)
+        return said(block.get("text", block.get("refusal")), path)
     if kind in {"thinking", "reasoning"}:
         return Reasoning(
             str(block.get("thinking", block.get("text", ""))), block.get("signature"), path=path
@@ -179,8 +183,8 @@ def _block(block: Mapping[str, Any], path: str) -> Part:
         text = value if isinstance(value, str) else ""
         # Only inline data is carried in the request; a link is a few characters.
         inline = len(text) if kind == "input_audio" or text.startswith("data:") else 0
-        return Media(str(kind).removesuffix("_url"), encoded=inline, path=path)
-    return Opaque(str(kind), block, path)
+        return Media(kind.removesuffix("_url"), encoded=inline, path=path)
+    return Opaque(kind, block, path)
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[Part]:
@@ -212,7 +216,7 @@ def evidence(native: Any) -> int:
     if isinstance(content, (list, tuple)):
         for block in blocks_of(content):
             kind = block.get("type")
-            if kind in {"input_text", "output_text"} or not isinstance(kind, str):
+            if not isinstance(kind, str) or kind in {"input_text", "output_text"}:
                 return NO
             if kind in _OWN_BLOCKS:
                 strength = max(strength, LIKELY)

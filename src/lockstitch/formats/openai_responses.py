@@ -37,7 +37,7 @@ from lockstitch.facts import (
     Link,
     facts_with,
 )
-from lockstitch.formats.base import DEFINITE, FITS, NO, Format, blocks_of, identifier, mapping
+from lockstitch.formats.base import DEFINITE, FITS, NO, Format, blocks_of, identifier, mapping, said
 from lockstitch.transcript import (
     Approval,
     ApprovalRequest,
@@ -241,9 +241,9 @@ def _content(content: Any, path: str) -> tuple[Part, ...]:
 
 
 def _block(block: Mapping[str, Any], path: str) -> Part:
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind in _TEXT_BLOCKS:
-        return Text(block.get("text", block.get("refusal")), path)
+        return said(block.get("text", block.get("refusal")), path)
     if kind in {"input_image", "input_file", "input_audio"}:
         url: Any = block.get("image_url") or block.get("file_data") or ""
         return Media(
@@ -251,7 +251,7 @@ def _block(block: Mapping[str, Any], path: str) -> Part:
             encoded=len(url) if str(url).startswith("data:") else 0,
             path=path,
         )
-    return Opaque(str(kind), block, path)
+    return Opaque(kind, block, path)
 
 
 def evidence(native: Any) -> int:
@@ -263,14 +263,15 @@ def evidence(native: Any) -> int:
             kind.endswith(("_call", "_output")) or kind in _OWN_TYPES or kind.startswith("mcp_")
         )
         return DEFINITE if known else NO
-    if item.get("role") not in _PLAIN or item.get("tool_calls"):
+    role = item.get("role")
+    if type(role) is not str or role not in _PLAIN or item.get("tool_calls"):
         return NO
     content = item.get("content")
     if isinstance(content, str):
         return FITS if kind is None else DEFINITE
     if not isinstance(content, (list, tuple)):
         return NO
-    kinds = {block.get("type") for block in blocks_of(content)}
+    kinds = {str(block.get("type")) for block in blocks_of(content)}
     if kinds & _OWN_BLOCKS:
         return DEFINITE
     return NO if kinds - {"refusal"} else FITS

@@ -269,10 +269,10 @@ def texts_of(part: Part) -> Iterator[str]:
         if part.text:
             yield part.text
         if part.sealed:
-            yield part.sealed
+            yield str(part.sealed)
     elif isinstance(part, (ToolCall, ApprovalRequest)):
         if part.name:
-            yield part.name
+            yield str(part.name)
         if part.arguments:
             yield part.arguments if isinstance(part.arguments, str) else written(part.arguments)
     elif isinstance(part, ToolResult):

@@ -161,7 +161,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """
         try:
             return msgspec.json.decode(data, type=cls)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise FormatError(f"not a plan: {error}") from None
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.document.objects import LIST_KEYS, NESTED
+from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.facts import TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY, NO

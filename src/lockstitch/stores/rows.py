@@ -206,7 +206,7 @@ def read_meta(stored: Stored) -> Meta:
     try:
         envelope = _envelopes.decode(stored.meta)
         version = envelope.version
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         envelope, version = _second_look(stored, error)
     if version != ENVELOPE or envelope is None:
         raise SchemaTooNew(found=version, known=ENVELOPE, where=f"row {stored.seq}")

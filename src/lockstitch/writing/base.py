@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from lockstitch.document.base import encoded
+from lockstitch.errors import FormatError
 from lockstitch.facts import FUNCTION
 from lockstitch.formats.base import blocks_of, mapping
 from lockstitch.transcript import Part, Reasoning, Text, ToolCall, ToolResult
@@ -61,6 +62,9 @@ class Writer(ABC):
         content = fields.get(self.key)
         if isinstance(content, str):
             return [self.text(content)] if content else []
+        if content and not isinstance(content, (list, tuple)):
+            found = type(content).__name__
+            raise FormatError(f"{self.key} must be text or a list of blocks, found {found}")
         return list(blocks_of(content)) if content else []
 
     def with_blocks(self, fields: Mapping[str, Any], blocks: Sequence[Any]) -> Fields:

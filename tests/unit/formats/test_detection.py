@@ -7,6 +7,7 @@ import json
 import pytest
 
 import lockstitch as ls
+from lockstitch.errors import FormatError
 from lockstitch.formats import (
     ALL,
     ENDS,
@@ -15,6 +16,7 @@ from lockstitch.formats import (
     QUICK,
     SAMPLE,
     SHORT,
+    SPOKEN,
     detect,
     get_format,
     is_distinct,
@@ -121,6 +123,21 @@ def test_plain_text_is_read_as_the_first_format_that_fits(natives, look):
     if natives:
         assert found(natives, look=look) == "openai-chat"
     assert ls.load(natives).format.name == "openai-chat"
+
+
+@pytest.mark.parametrize("role", [*SPOKEN, "developer", "tool", "model", "", None, ["user"]])
+@pytest.mark.parametrize("text", ["hi", "", None, [], {"type": "text"}])
+@pytest.mark.parametrize("more", [{}, {"name": "n"}, {"tool_calls": []}])
+def test_plain_text_is_found_as_by_asking_every_format(role, text, more):
+    natives = [user(), {"role": role, "content": text, **more}]
+    every = tuple(FORMATS.values())
+    try:
+        asked = detect(natives, among=every)
+    except FormatError as error:
+        with pytest.raises(type(error)):
+            detect(natives)
+    else:
+        assert detect(natives) == asked
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,12 @@ def odd_call_name(view: View) -> Iterator[Finding]:
         for part in view.parts(index):
             if not isinstance(part, ToolCall) or part.family != FUNCTION or not part.name:
                 continue
-            odd = _ODD.search(part.name) is not None or len(part.name) > _LONGEST_NAME
-            if odd or len(part.name) > _LONGEST_DEFINED:
+            name = str(part.name)
+            odd = _ODD.search(name) is not None or len(name) > _LONGEST_NAME
+            if odd or len(name) > _LONGEST_DEFINED:
                 yield Finding(
                     index,
-                    f"a tool cannot be called {part.name[:40]!r}: shorten the name to letters, "
+                    f"a tool cannot be called {name[:40]!r}: shorten the name to letters, "
                     "digits, _ and -",
                     part.path,
                     maybe=not odd,

@@ -146,7 +146,7 @@ def bad_tool_name(view: View) -> Iterator[Finding]:
         if fact.role != ASSISTANT or not fact.linked:
             continue
         for part in view.parts(index):
-            if isinstance(part, ToolCall) and not _NAME.takes(part.name or ""):
+            if isinstance(part, ToolCall) and not _NAME.takes(str(part.name or "")):
                 yield Finding(
                     index,
                     f"the name {part.name} is not 1 to 64 of letters, digits and _-: rename it",

@@ -57,7 +57,8 @@ def wrong_block(view: View) -> Iterator[Finding]:
             continue
         wrong = _USERS if item.get("role") == ASSISTANT else _MODELS
         for at, block in enumerate(blocks_of(content)):
-            if block.get("type") in wrong or block.get("type") == "text":
+            kind = str(block.get("type"))
+            if kind in wrong or kind == "text":
                 said = f"a block of the type {block['type']} does not stand under this role"
                 yield Finding(index, f"{said}: write it as the role's own", f"content[{at}]")
 

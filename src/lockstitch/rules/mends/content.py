@@ -152,7 +152,7 @@ def shorten_name(draft: Draft, breach: Breach) -> bool:
     if not isinstance(part, ToolCall):
         return False
     shape = IdShape("a-zA-Z0-9_-", 1, 64)
-    plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", part.name or "tool").strip("_")[:64] or "tool"
+    plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", str(part.name or "tool")).strip("_")[:64] or "tool"
     name = fitting(plain, shape)
     before = breach.entry.native
     draft.rewrite(breach.entry, draft.writer.recalled(draft.fields(breach.entry), part, name))
