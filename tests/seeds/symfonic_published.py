@@ -28,6 +28,15 @@ FILES = (
 LISTED = {}
 
 HISTORIES = 10_000
+# What differs from theirs, and why where it is not the provider's answer that says so.
+ALONE = "waiting call alone -> empty"
+NOTHING = "empty: nothing that ends it is taken"
+SHOWN = {
+    "refused -> a window": "",
+    f"refused -> {NOTHING}": "",
+    ALONE: "left over when a result before it went; sliced again theirs is empty too, and the next "
+    "question behind it is refused",
+}
 # Calls and results are judged. Who may begin is the caller's choice, and adapters move system
 # messages.
 APART = frozenset({"first_not_user", "no_messages", "system_first", "system_in_list"}) | {
@@ -76,10 +85,10 @@ def compare(seed):
         counts[found] += 1
         if found.startswith("WRONG"):
             wrong.append(f"{found}: {spelled(history)} cap={cap}")
-        elif found.startswith("refused"):
+        elif found in SHOWN:
             kept = theirs(history, cap)
             told = f"{spelled(history)} cap={cap} -> {spelled(kept)}"
-            shown.setdefault(found, f"{told}: {refusal(answered(kept))}")
+            shown.setdefault(found, f"{told}: {SHOWN[found] or refusal(answered(kept))}")
     print(f"\n{HISTORIES} random histories, seed {seed}: theirs -> ours")
     for found, count in sorted(counts.items()):
         print(f"  {count:6} {found}")
@@ -104,9 +113,10 @@ def judged(their, our):
         if same:
             return "taken while tools run -> the same"
         # Cut again, theirs is empty: a waiting call that is first goes on the next pass.
-        alone = bool(getattr(their[0], "tool_calls", None)) and not our
-        return "waiting call alone -> empty" if alone else "WRONG: theirs may wait, ours differs"
-    return f"refused -> {'a window' if our else 'empty: nothing that ends it is taken'}"
+        if calls(their[0]) and not our:
+            return ALONE
+        return "WRONG: theirs may wait, ours differs"
+    return f"refused -> {'a window' if our else NOTHING}"
 
 
 def answered(messages):
