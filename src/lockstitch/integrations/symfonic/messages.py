@@ -44,6 +44,8 @@ __all__ = [
 STOCK_HISTORY_CAP: Final = 200
 """The default of `AgentConfig.max_conversation_messages` in symfonic-core 9.12.0."""
 
+# What LangChain's adapters read of `response_metadata` to write blocks.
+_ORIGIN: Final = ("model_provider", "output_version")
 _ROLES: Final = {"ai": "assistant", "human": "user", "system": "system", "tool": "tool"}
 
 
@@ -87,7 +89,9 @@ class ReplayedMessage(Message, frozen=True):
         name: the name of a message that is no tool's.
         status: of a tool message, whether the tool failed.
         invalid_tool_calls: calls whose arguments could not be read; adapters send them.
-        additional_kwargs: what else adapters may send: reasoning, a refusal, a developer's role.
+        additional_kwargs: what else adapters may send: reasoning, audio, a developer's role.
+        origin: of blocks, `model_provider` and `output_version`. Without them adapters leave some
+            reasoning blocks out.
 
     >>> ReplayedMessage("user", "a cat?", blocks=[{"type": "text", "text": "a cat?"}]).content
     'a cat?'
@@ -99,6 +103,7 @@ class ReplayedMessage(Message, frozen=True):
     status: str | None = None
     invalid_tool_calls: tuple[Mapping[str, Any], ...] = ()
     additional_kwargs: Mapping[str, Any] | None = None
+    origin: Mapping[str, Any] | None = None
 
 
 class CheckpointHistory(tuple[Any, ...]):
@@ -129,9 +134,9 @@ def history_cap(stated: Any) -> int:
 def as_kernel_history(history: Any, *, cap: int) -> tuple[Message, ...]:
     """Cut a history to a cap and make typed messages of what stays, in the order it has.
 
-    Lost are each message's `id`, `response_metadata` and `artifact`, and the chunks of a streamed
-    message. Adapters send none of them, with one exception: where LangChain wrote
-    `output_version="v1"` into `response_metadata`, they read from it in which form the blocks are.
+    Lost are each message's `id` and `artifact`, the chunks of a streamed message, and
+    `response_metadata` but for what tells adapters in which form blocks are. A model that goes on
+    from `response_metadata["id"]` or `["container"]` starts anew.
 
     Args:
         history: messages as for `pair_aware_history_slice`; a `CheckpointHistory` is neither cut
@@ -183,6 +188,8 @@ def to_langchain(message: Message) -> BaseMessage:
             fields["name"] = message.name
         if message.additional_kwargs:
             fields["additional_kwargs"] = dict(message.additional_kwargs)
+        if message.origin:
+            fields["response_metadata"] = dict(message.origin)
     match message.role:
         case "user":
             return made.HumanMessage(**fields)
@@ -217,7 +224,8 @@ def as_legacy_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     'human'
     """
     typed = list(messages)
-    return named_tool_messages(typed, [to_langchain(message).model_dump() for message in typed])
+    dumps = [to_langchain(message).model_dump() for message in typed]
+    return named_tool_messages(typed, [{**dump, "response_metadata": {}} for dump in dumps])
 
 
 def named_tool_messages(
@@ -281,6 +289,9 @@ def _typed(native: Any, at: int) -> Message:
         "invalid_tool_calls": tuple(map(_call, fields.get("invalid_tool_calls") or ())),
         "additional_kwargs": fields.get("additional_kwargs") or None,
     }
+    metadata = fields.get("response_metadata")
+    if beside["blocks"] is not None and isinstance(metadata, Mapping):
+        beside["origin"] = {key: metadata[key] for key in _ORIGIN if key in metadata} or None
     if role == "tool":
         answered = fields.get("tool_call_id")
         said["tool_call_id"] = None if answered is None else str(answered)
