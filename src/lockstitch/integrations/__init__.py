@@ -1,6 +1,7 @@
-"""Integrations: Lockstitch beside other packages, one file each, each behind an extra.
+"""Integrations: Lockstitch beside other packages, each by itself, each behind an extra.
 
     openai, anthropic, langchain, litellm    summarizers, for `summarize` and `asummarize`
+    agent_framework                          groups and compaction for Microsoft's agent-framework
     otel                                     spans and metrics of operations, for OpenTelemetry
 
 Import the one you need; this package imports none of them.
