@@ -412,3 +412,33 @@ def test_a_limit_that_is_none_is_refused_when_it_is_made(limit):
 
 def test_no_message_at_all_is_nothing_to_compact():
     assert compacted([], LockstitchCompaction(max_messages=1)) == []
+
+
+def test_reasoning_that_was_left_out_by_itself_stays_out():
+    thought = Content.from_text_reasoning(text="hm " * 300, protected_data="gAAAAAB")
+    history = [user("the task")]
+    for number in range(3):
+        history += [Message("assistant", [copy.deepcopy(thought)]), calls(f"c{number}")]
+        history.append(result(f"c{number}"))
+    history += [says(), user("and now?")]
+    strategy = StepsHistoryStrategy(steps=(DropReasoning(),), max_chars=1_200)
+    compaction = LockstitchCompaction(strategy, profile="openai-chat")
+    first = compacted(history, compaction)
+    assert 1 in excluded(history)
+    assert asyncio.run(compaction(history)) is False
+    assert compacted(history, compaction) == first
+
+
+@pytest.mark.parametrize("limit", [2, 3, 5, 8])
+def test_a_growing_list_never_shows_a_part_of_a_group(limit):
+    history = [*rounds(3), calls("x", "y"), user("meanwhile"), result("y"), hosted_call(), user()]
+    history += [result("x"), hosted_result(), *rounds(2)]
+    strategy = LockstitchCompaction(max_messages=limit, floor=False, on_overflow="empty")
+    held = []
+    for message in history:
+        held.append(message)
+        window = compacted(held, strategy)
+        assert len(window) <= limit
+        shown = [message in window for message in held]
+        for unit in ls.groups(held):
+            assert len({shown[at] for at in unit.members}) == 1

@@ -394,3 +394,17 @@ def test_an_orphan_becomes_a_note_of_the_users():
     mended = ls.repair(history)
     assert mended.ok
     assert [one["role"] for one in mended.messages if "ok" in str(one)] == ["user"]
+
+
+def test_a_breach_in_an_object_is_named_by_its_place():
+    framework = pytest.importorskip("agent_framework")
+    dicts = [message("user", text("\ud83d")), message("assistant", text(), CALL)]
+    objects = [framework.Message.from_dict(copy.deepcopy(one)) for one in dicts]
+    for profile in ("portable", "openai-chat"):
+        told = [one.path for one in ls.check(dicts, profile=profile, tail="closed").violations]
+        assert told
+        ours = ls.check(objects, profile=profile, tail="closed")
+        assert [one.path for one in ours.violations] == told
+    mended = ls.repair(objects, tail="closed")
+    assert mended.ok
+    assert {type(one) for one in mended.messages} == {framework.Message}

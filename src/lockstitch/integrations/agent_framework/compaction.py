@@ -164,8 +164,9 @@ class LockstitchCompaction:
         transcript = Opened(messages, _FORMAT).transcript
         changed = False
         for unit in group(transcript.facts_from(0), 0, ties_for(transcript)):
-            excluded = [at for at in unit.members if _is_excluded(messages[at])]
-            if excluded and len(excluded) < len(unit.members):
+            shown = any(not _is_excluded(messages[at]) for at in unit.members)
+            excluded = [at for at in unit.members if _is_missing(messages[at])]
+            if excluded and shown:
                 changed = True
                 for at in excluded:
                     messages[at].additional_properties[EXCLUDED_KEY] = False
@@ -225,7 +226,7 @@ class _Written:
     def _exclude(self, at: int, reason: str, summary: Message | None) -> None:
         message = self.messages[at]
         message.additional_properties[EXCLUDED_KEY] = True
-        message.additional_properties[EXCLUDE_REASON_KEY] = f"lockstitch_{reason}"
+        message.additional_properties[EXCLUDE_REASON_KEY] = f"{_REASON}{reason}"
         if summary is None or reason not in _SUMMARISED:
             return
         annotation = _annotation(message)
@@ -278,6 +279,9 @@ class _Written:
         self.messages.insert(at, made)
 
 
+_REASON: Final = "lockstitch_"
+# Reasoning that was left out of a group that stays, by itself.
+_THOUGHTS: Final = frozenset({f"{_REASON}thoughts", f"{_REASON}unbound"})
 # The reasons of a plan under which a message is in the summary.
 _SUMMARISED: Final = frozenset({"summarized", "superseded"})
 _COUNTED: Final = frozenset({"token_count", "token_count_basis"})
@@ -285,6 +289,12 @@ _COUNTED: Final = frozenset({"token_count", "token_count_basis"})
 
 def _is_excluded(message: Message) -> bool:
     return bool(message.additional_properties.get(EXCLUDED_KEY, False))
+
+
+def _is_missing(message: Message) -> bool:
+    """Whether a message is excluded, and not as reasoning that its group can do without."""
+    reason = message.additional_properties.get(EXCLUDE_REASON_KEY)
+    return _is_excluded(message) and reason not in _THOUGHTS
 
 
 def _thinks(message: Message) -> bool:
