@@ -45,7 +45,8 @@ class AgentFrameworkWriter(Writer):
         """Copy the fields of a message; of an object, those that its class takes."""
         held = getattr(native, "__dict__", None)
         if isinstance(held, dict) and "contents" in held:
-            return {key: held[key] for key in _FIELDS if held.get(key) is not None}
+            fields = {key: held[key] for key in _FIELDS if held.get(key) is not None}
+            return {**fields, "contents": [dict(mapping(one)) for one in held["contents"]]}
         return dict(mapping(native))
 
     def refit(self, native: Any, fields: Mapping[str, Any]) -> Any:
