@@ -75,7 +75,7 @@ def strings(value: Any) -> Iterator[str]:
             todo.extend(item)
         elif isinstance(item, msgspec.Raw):
             todo.append(msgspec.json.decode(item))
-        elif hasattr(item, "model_dump"):
+        elif hasattr(item, "model_dump") or hasattr(item, "to_dict"):
             todo.append(mapping(item))
 
 

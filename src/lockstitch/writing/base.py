@@ -315,7 +315,8 @@ def first_path(first: Mapping[str, Any], now: Mapping[str, Any], path: str) -> s
 def _at(held: Any, step: str | int) -> Any:
     """Return what stands at one step."""
     if isinstance(step, str):
-        fields = held if isinstance(held, Mapping) or hasattr(held, "model_dump") else {}
+        known = isinstance(held, Mapping) or hasattr(held, "model_dump") or hasattr(held, "to_dict")
+        fields = held if known else {}
         return mapping(fields).get(step, _NOTHING)
     items = held if isinstance(held, (list, tuple)) else ()
     return items[step] if 0 <= step < len(items) else _NOTHING

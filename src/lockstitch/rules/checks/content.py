@@ -183,7 +183,7 @@ def _surrogate(value: object, path: str) -> str | None:
             todo.extend((key, where) for key in item)
         elif isinstance(item, (list, tuple)):
             todo.extend((inner, f"{where}[{at}]") for at, inner in enumerate(item))
-        elif hasattr(item, "model_dump"):
+        elif hasattr(item, "model_dump") or hasattr(item, "to_dict"):
             todo.append((getattr(item, "__dict__", None), where))
     return None
 
