@@ -34,7 +34,7 @@ from lockstitch.facts import (
     USER_FACTS,
     Facts,
 )
-from lockstitch.formats.base import DEFINITE, NO, Format, facts_of, identifier, mapping
+from lockstitch.formats.base import DEFINITE, NO, Format, facts_of, identifier, mapping, said
 from lockstitch.transcript import (
     Approval,
     ApprovalRequest,
@@ -157,8 +157,7 @@ def _part(native: Any, path: str) -> Part:
     content = native if type(native) is dict else _fields(native)
     kind = content.get("type")
     if kind == "text":
-        text = content.get("text")
-        return Text(text if text is None or isinstance(text, str) else str(text), path)
+        return said(content.get("text"), path)
     if kind == "text_reasoning":
         sealed = content.get("protected_data")
         text = content.get("text")
