@@ -18,7 +18,7 @@ from lockstitch.errors import StoreUnavailable
 from lockstitch.stores.redis.backend import RedisBackend
 from lockstitch.stores.redis.failures import crowded, translated, unknown_script
 from lockstitch.stores.redis.sources import SCRIPTS
-from lockstitch.stores.redis.steps import Fields, Scan, Script
+from lockstitch.stores.redis.steps import Fields, Lua, Scan, Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -106,6 +106,8 @@ class RedisDriver:
     def _answer(self, step: Any) -> Any:
         if isinstance(step, Script):
             return self._run(step)
+        if isinstance(step, Lua):
+            return self._client.execute_command(*_lua(step), **_BYTES)
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
@@ -205,6 +207,8 @@ class AsyncRedisDriver:
     def _answer(self, step: Any) -> Awaitable[Any]:
         if isinstance(step, Script):
             return self._run(step)
+        if isinstance(step, Lua):
+            return self._client.execute_command(*_lua(step), **_BYTES)
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
@@ -294,6 +298,10 @@ def _server(client: Any, name: str) -> Any:
     if node is None:
         raise StoreUnavailable(f"{name} has left the cluster while it was looked through")
     return node
+
+
+def _lua(step: Lua) -> tuple[Any, ...]:
+    return ("EVAL", step.source, len(step.keys), *step.keys, *step.arguments)
 
 
 def _scanning(step: Scan, cursor: int) -> tuple[Any, ...]:

@@ -1,0 +1,1 @@
+"""Agents of frameworks whose model is a script."""
