@@ -7,6 +7,7 @@ is simply another occurrence.
 
     run         a maximal stretch of assistant messages with no user message and no answers between
     nearest     the run closest before the result
+    occurrence  a result that names the one occurrence it answers goes there first
     no id       pairs by name and order, inside the run that was just spoken
     no call     of its own family: one of another client-run family with that id is taken
     answered    a second result for a call that has one binds to it, as a duplicate
@@ -305,6 +306,8 @@ class _Walk:
         if link.id is None:
             self._close(position, ordinal, link, self._by_name(link))
             return
+        if link.alias is not None and self._by_occurrence(position, ordinal, link):
+            return
         key = link.id if link.family == FUNCTION else (link.family, link.id)
         held = self.waiting.get(key)
         if held is None:
@@ -318,6 +321,19 @@ class _Walk:
             self._late(position, ordinal, link)
             return
         self._close(position, ordinal, link, occurrence)
+
+    def _by_occurrence(self, position: int, ordinal: int, link: Link) -> bool:
+        """Place a result that names the one occurrence it answers, if that says where."""
+        occurrence = self._aliases.get((link.family, link.alias))
+        if occurrence is None and self.start:
+            # It may lie before the start; only one that does not is found by the call's id.
+            self.missed = True
+            self.unmet.append(position)
+            return True
+        if occurrence is None or occurrence.answer >= 0:
+            return False
+        self._close(position, ordinal, link, occurrence)
+        return True
 
     def _nearest(self, key: _Key) -> Occurrence | None:
         """Find the first open occurrence of the nearest run that has one."""
@@ -411,13 +427,22 @@ class _Walk:
         if link.alias is None:
             return
         key: _Key = link.alias if link.family == FUNCTION else (link.family, link.alias)
-        request.partner = self._nearest(key) or self.closed.get(key)
+        request.partner = self._nearest(key)
+        if request.partner is None and link.family != FUNCTION:
+            request.partner = self.closed.get(key)
         if request.partner is not None:
             self._tie(request.partner.message, position)
-        else:
-            self.missed = True
-            if self.start:
-                self.unmet.append(position)
+            return
+        self.missed = True
+        if self.start:
+            self.unmet.append(position)
+        elif link.family == FUNCTION:
+            # The call that it embeds stands nowhere else; its result will name it.
+            request.partner = Occurrence(
+                position, ordinal, Link(CALL, FUNCTION, link.alias, link.name), self.run
+            )
+            self.calls.append(request.partner)
+            self._register(request.partner, request.partner.link)
 
     def _answer(self, position: int, ordinal: int, link: Link) -> None:
         request = self._asked.get(link.id) or self._asked_about(link.alias)

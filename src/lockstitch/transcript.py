@@ -101,24 +101,31 @@ class ToolResult(msgspec.Struct, frozen=True):
     path: str = ""
     is_error: bool = False
     state: str = FINAL
+    alias: str | None = None
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True):
-    """A call that waits for a person; `call_id` is the id of the embedded call, if it has one."""
+    """A call that waits for a person; `call_id` is the id of the embedded call, if it has one.
+
+    `family` is that of the call: a result follows the decision about one that the client runs.
+    """
 
     id: str | None
     call_id: str | None = None
     name: str | None = None
     arguments: Any = None
     path: str = ""
+    family: str = "mcp"
 
 
 class Approval(msgspec.Struct, frozen=True):
-    """A person's decision about an approval request."""
+    """A person's decision about an approval request, known by its id or by that of its call."""
 
     id: str | None
     approved: bool = True
     path: str = ""
+    call_id: str | None = None
+    family: str = "mcp"
 
 
 class Media(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Pairing once more, in the plainest way: every end looks through everything that was said before.
 
-Written from the words, not from the walk: a result consumes an open call of its family and id in
+Written from the words, not from the walk: a result consumes the open call whose occurrence it
+names; else one of its family and id in
 the nearest run that has one, first in, first out inside it; else one known under a second id; else
 one of another family that clients run; else one without an id that it fits by name; else it is a
 second answer, or an orphan. Quadratic, and meant to be.
@@ -13,6 +14,7 @@ from lockstitch.facts import (
     ASSISTANT,
     CALL,
     CLIENT_FAMILIES,
+    FUNCTION,
     INTERIM,
     REJECTED,
     REQUEST,
@@ -97,8 +99,10 @@ class Reference:
         if link.id is None:
             self._close(position, ordinal, link, self._by_name(link), "result")
             return
-        call = self._nearest(lambda one: one.family == link.family and one.id == link.id)
-        call = call or self._last_known_as(link)
+        call = self._last_known_as(link.family, link.alias) if link.alias else None
+        call = call or self._nearest(lambda one: one.family == link.family and one.id == link.id)
+        if link.family != FUNCTION:
+            call = call or self._last_known_as(link.family, link.id)
         if call:
             self._close(position, ordinal, link, call, "result")
             return
@@ -122,7 +126,14 @@ class Reference:
             return
         request.partner = self._nearest(
             lambda one: one.family == link.family and one.id == link.alias
-        ) or self._last_closed(link.family, link.alias)
+        )
+        if not request.partner and link.family == FUNCTION:
+            # The request stands for the call that it embeds.
+            embedded = Link(CALL, FUNCTION, link.alias, link.name)
+            request.partner = End(position, ordinal, embedded, self.run)
+            self.calls.append(request.partner)
+            return
+        request.partner = request.partner or self._last_closed(link.family, link.alias)
         if request.partner:
             self.edges.append((request.partner.message, position))
 
@@ -148,12 +159,12 @@ class Reference:
         runs = [call.run for call in found]
         return next((call for call in found if call.run == max(runs)), None)
 
-    def _last_known_as(self, link):
+    def _last_known_as(self, family, known_as):
         found = [
             call
             for call in self.calls
             if call.link.alias is not None
-            and (call.link.family, call.link.alias) == (link.family, link.id)
+            and (call.link.family, call.link.alias) == (family, known_as)
         ]
         return found[-1] if found and found[-1].answer is None else None
 

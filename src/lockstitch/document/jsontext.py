@@ -136,8 +136,8 @@ def _split_list(body: bytes) -> _Split:
 def _split_object(body: bytes) -> _Split:
     fields, spans = _spans(body, 0)
     opening = 0
-    path, found = find_list({key: _peek(raw) for key, raw in fields.items()})
-    *outer, key = path.split(".")
+    steps, found = find_list({key: _peek(raw) for key, raw in fields.items()})
+    *outer, key = steps
     for step in outer:
         opening, _ = spans[step]
         fields, spans = _spans(bytes(fields[step]), opening)
@@ -147,7 +147,7 @@ def _split_object(body: bytes) -> _Split:
     natives = _raws(body[start:stop])
     before, after = _around(body, natives, start + 1, stop)
     context = {name: _value(raw) for name, raw in fields.items() if name != key}
-    return before, natives, after, path, context, (body.index(b"{", opening) + 1, spans)
+    return before, natives, after, ".".join(steps), context, (body.index(b"{", opening) + 1, spans)
 
 
 def _peek(raw: msgspec.Raw) -> Any:

@@ -14,6 +14,7 @@ import msgspec
 
 from lockstitch.document.base import NOTHING, Document, encoded, same
 from lockstitch.document.jsontext import Reparse, decode
+from lockstitch.document.objects import is_message
 from lockstitch.errors import FormatError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["BOM", "from_lines", "is_lines"]
 # events are about it.
 SPEAKERS = ("user.", "agent.")
 # What an object has that holds a list rather than being a message.
-LISTS = {"messages", "input", "contents", "request"}
+LISTS = {"messages", "input", "contents", "request", "state"}
 BOM = b"\xef\xbb\xbf"
 
 
@@ -44,7 +45,8 @@ def is_lines(data: bytes) -> bool:
         return value is not None
     match value:
         case {"role": str()} | {"type": str()} | [str(), {"type": str()}]:
-            return not (isinstance(value, dict) and LISTS & value.keys())
+            held = value if isinstance(value, dict) else {}
+            return is_message(held) or not LISTS & held.keys()
         case _:
             return False
 

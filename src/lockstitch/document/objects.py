@@ -1,6 +1,6 @@
 """Documents that are Python objects: lists of messages, and request bodies that wrap one.
 
-Knows: under which keys request bodies, logs and recorded exchanges keep the list.
+Knows: under which keys request bodies, logs, recorded exchanges and sessions keep the list.
 
 Must not know: JSON, or what a message means.
 """
@@ -13,12 +13,14 @@ from typing import Any
 from lockstitch.document.base import NOTHING, Document
 from lockstitch.errors import FormatError
 
-__all__ = ["find_list", "from_list", "from_mapping"]
+__all__ = ["find_list", "from_list", "from_mapping", "is_message"]
 
 # Where request bodies, logs and exports keep the list.
 LIST_KEYS = ("messages", "input", "contents")
 # A recorded exchange keeps the request body under this key.
 NESTED = "request"
+# A session of agent-framework keeps one list for each source of messages, in the source's state.
+STATE = "state"
 
 
 def from_list(source: Iterable[Any]) -> Document:
@@ -33,8 +35,8 @@ def from_list(source: Iterable[Any]) -> Document:
 
 def from_mapping(body: Mapping[str, Any]) -> Document:
     """Find the list in a request body and keep what stands around it."""
-    path, found = find_list(body)
-    *outer, key = path.split(".")
+    steps, found = find_list(body)
+    *outer, key = steps
     request = body
     for step in outer:
         request = request[step]
@@ -53,12 +55,20 @@ def from_mapping(body: Mapping[str, Any]) -> Document:
             inner = {**holder, outer[depth - 1]: inner}
         return inner
 
-    return Document(natives=natives, path=path, context=context, rebuild=rebuild)
+    return Document(natives=natives, path=".".join(steps), context=context, rebuild=rebuild)
 
 
-def find_list(body: Mapping[str, Any]) -> tuple[str, Any]:
-    """Find the list in a request body; a bare string input is a list of one."""
-    held = [
+def is_message(body: Mapping[str, Any]) -> bool:
+    """Whether an object is itself a message that keeps what it says under `contents`."""
+    return "role" in body and "contents" in body
+
+
+def find_list(body: Mapping[str, Any]) -> tuple[tuple[str, ...], Any]:
+    """Find the list in a request body or a session, and the keys that lead to it.
+
+    A bare string input is a list of one.
+    """
+    held = [] if is_message(body) else [
         key
         for key in LIST_KEYS
         if isinstance(body.get(key), (list, tuple))
@@ -69,13 +79,38 @@ def find_list(body: Mapping[str, Any]) -> tuple[str, Any]:
             f"the object holds {' and '.join(map(repr, held))}: hand over the list you mean"
         )
     if held:
-        return held[0], body[held[0]]
+        return (held[0],), body[held[0]]
     nested = body.get(NESTED)
     if isinstance(nested, Mapping):
-        path, found = find_list(nested)
-        return f"{NESTED}.{path}", found
+        steps, found = find_list(nested)
+        return (NESTED, *steps), found
+    state = body.get(STATE)
+    if isinstance(state, Mapping):
+        return _of_session(state)
     shown = ", ".join(sorted(map(str, body))[:12]) or "no keys at all"
     raise FormatError(
         f"no list of messages found: looked for {' and '.join(map(repr, LIST_KEYS))}, "
         f"the object has {shown}"
+    )
+
+
+def _of_session(state: Mapping[str, Any]) -> tuple[tuple[str, ...], Any]:
+    """Find the list in the state of a session, where one source holds one."""
+    lists = {
+        source: held["messages"]
+        for source, held in state.items()
+        if isinstance(held, Mapping) and isinstance(held.get("messages"), (list, tuple))
+    }
+    if len(lists) == 1:
+        source, found = next(iter(lists.items()))
+        return (STATE, source, "messages"), found
+    if lists:
+        raise FormatError(
+            f"the session holds the messages of {' and '.join(map(repr, lists))}: hand over the "
+            "list you mean, state[source]['messages']"
+        )
+    shown = ", ".join(sorted(map(str, state))[:12]) or "nothing"
+    raise FormatError(
+        f"no list of messages found: looked for 'messages' under each source of the session's "
+        f"state, which has {shown}"
     )

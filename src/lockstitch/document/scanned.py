@@ -34,12 +34,13 @@ def reparsed(data: bytes, *, text: bool) -> Document:
     value, _ = _read(whole, start)
     path, context, holder = "messages", NOTHING, -1
     if not isinstance(value, list):
-        path, found = find_list(value)
+        steps, found = find_list(value)
+        path = ".".join(steps)
         inner = from_mapping(value)
         context = inner.context
         if isinstance(found, str):
             return _wrapping(inner, whole, text=text)
-        for key in path.split("."):
+        for key in steps:
             holder, start = start, _value_at(whole, start, key)
     spans = list(_elements(whole, start))
     natives = [native for native, _, _ in spans]

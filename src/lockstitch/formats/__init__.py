@@ -16,6 +16,7 @@ import msgspec
 
 from lockstitch.errors import AmbiguousFormat, FormatError, UnknownFormat
 from lockstitch.formats import (
+    agent_framework,
     anthropic,
     anthropic_events,
     bedrock,
@@ -44,6 +45,7 @@ FORMATS: dict[str, Format] = {
         mistral,
         gemini,
         bedrock,
+        agent_framework,
     )
 }
 _EVERY = tuple(FORMATS.values())

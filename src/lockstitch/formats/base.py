@@ -20,6 +20,7 @@ from lockstitch.facts import (
     ASSISTANT,
     CALL,
     FINAL,
+    FUNCTION,
     INTERIM,
     REJECTED,
     REQUEST,
@@ -100,7 +101,7 @@ def mapping(native: Any) -> Mapping[str, Any]:
     """Look at a native message or block as a mapping, without changing it.
 
     Takes mappings, raw JSON, and SDK objects: anything with `model_dump` (pydantic), whose unset
-    fields stay away as they do on the wire.
+    fields stay away as they do on the wire, or with `to_dict`.
 
     Raises:
         FormatError: it is none of these.
@@ -117,6 +118,11 @@ def mapping(native: Any) -> Mapping[str, Any]:
         dumped = dump(exclude_unset=True)
         if isinstance(dumped, dict):
             return dumped
+    made = getattr(native, "to_dict", None)
+    if callable(made):
+        held = made()
+        if isinstance(held, dict):
+            return held
     raise FormatError(
         f"expected a mapping, or an object with model_dump, found "
         f"{type(native).__name__}: {shown(native)}"
@@ -158,13 +164,15 @@ def facts_of(role: str, parts: tuple[Part, ...]) -> Facts:
                 links.append(Link(CALL, part.family, part.id, part.name, part.alias, state))
         elif isinstance(part, ToolResult):
             answers += 1
-            links.append(Link(RESULT, part.family, part.id, part.name, None, part.state))
+            links.append(Link(RESULT, part.family, part.id, part.name, part.alias, part.state))
         elif isinstance(part, ApprovalRequest):
-            links.append(Link(REQUEST, "mcp", part.id, part.name, part.call_id))
+            links.append(Link(REQUEST, part.family, part.id, part.name, part.call_id))
         elif isinstance(part, Approval):
             answers += 1
-            state = FINAL if part.approved else REJECTED
-            links.append(Link(ANSWER, "mcp", part.id, None, None, state))
+            # A call that the client runs has a result even when it was refused.
+            refused = not part.approved and part.family != FUNCTION
+            state = REJECTED if refused else FINAL
+            links.append(Link(ANSWER, part.family, part.id, None, part.call_id, state))
         elif isinstance(part, Reasoning):
             thoughts += 1
     if role == USER and answers and answers == len(parts):

@@ -177,7 +177,7 @@ def evidence(native: Any) -> int:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         return NO
-    if "parts" in message or "type" in message or message.get("function_call"):
+    if "parts" in message or "contents" in message or "type" in message or message.get("function_call"):
         return NO
     strength = LIKELY if role == "assistant" and "prefix" in message else FITS
     content = message.get("content")

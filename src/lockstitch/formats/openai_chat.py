@@ -53,6 +53,8 @@ _REASONING_KEYS = ("reasoning_content", "reasoning")
 _OWN_BLOCKS = frozenset(
     {"image_url", "input_audio", "file", "refusal", "video_url", "document_url"}
 )
+# Where other formats keep what a message says.
+_OTHERS = frozenset({"parts", "contents"})
 _OWN_KEYS = frozenset({"refusal", "audio", "annotations", "reasoning_content", "prefix"})
 
 
@@ -201,7 +203,9 @@ def evidence(native: Any) -> int:
     """Say how strongly one message speaks for this format."""
     message = native if type(native) is dict else mapping(native)
     role = message.get("role")
-    if type(role) is not str or "parts" in message or message.get("type") == "message":
+    if type(role) is not str or not _OTHERS.isdisjoint(message):
+        return NO
+    if message.get("type") == "message":
         return NO
     if role in {"tool", "function"} or message.get("tool_calls") or message.get("function_call"):
         return DEFINITE if role != "user" else FITS

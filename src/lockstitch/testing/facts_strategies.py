@@ -53,14 +53,17 @@ def _call(draw: Any, ids: Any) -> Link:
     family = draw(_families)
     one = draw(ids)
     # A second id goes with a first; what has none pairs by name.
-    both = one is not None and family == "local_shell" and draw(st.booleans())
+    twice = draw(st.integers(0, 3)) == 0 if family == FUNCTION else draw(st.booleans())
+    both = one is not None and family in {"local_shell", FUNCTION} and twice
     return Link(CALL, family, one, draw(_names), draw(_ids) if both else None)
 
 
 @st.composite
 def _result(draw: Any, ids: Any) -> Link:
     state = draw(st.sampled_from((FINAL, FINAL, FINAL, INTERIM, REJECTED)))
-    return Link(RESULT, draw(_families), draw(ids), draw(_names), None, state)
+    family, one = draw(_families), draw(ids)
+    both = one is not None and family == FUNCTION and draw(st.integers(0, 3)) == 0
+    return Link(RESULT, family, one, draw(_names), draw(_ids) if both else None, state)
 
 
 @st.composite

@@ -10,6 +10,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from lockstitch.testing.render_agent_framework import (
+    AGENT_FRAMEWORK_SHAPES,
+    render_agent_framework,
+)
 from lockstitch.testing.render_items import render_events, render_responses
 from lockstitch.testing.render_langchain import LANGCHAIN_SHAPES, render_langchain
 from lockstitch.testing.render_turns import TURN_FORMATS, render_turns
@@ -29,6 +33,7 @@ SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "mistral": ("dict",),
     "gemini": ("split", "packed"),
     "bedrock": ("packed",),
+    "agent-framework": AGENT_FRAMEWORK_SHAPES,
 }
 """Every format, and the shapes it is rendered in, the usual one first."""
 
@@ -61,6 +66,8 @@ def render(steps: Sequence[Step], format: str, shape: str | None = None) -> list
         return render_langchain(steps, chosen)
     if format == "anthropic-events":
         return render_events(steps)
+    if format == "agent-framework":
+        return render_agent_framework(steps, packed=chosen == "packed")
     return _render_chat(steps, chunks=format == "mistral")
 
 

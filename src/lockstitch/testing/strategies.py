@@ -51,14 +51,19 @@ from lockstitch.testing.steps import (
 __all__ = ["KINDS", "broken", "interleaved", "overlapping", "reused", "steps_of_valid", "valid"]
 
 # What a format has a word for, beside messages, calls and results.
-_OWN_SYSTEM: Final = frozenset({"openai-chat", "openai-responses", "langchain", "mistral"})
-_HOSTED: Final = frozenset(
-    {"anthropic", "openai-responses", "anthropic-events", "gemini", "bedrock"}
+_OWN_SYSTEM: Final = frozenset(
+    {"openai-chat", "openai-responses", "langchain", "mistral", "agent-framework"}
 )
+_HOSTED: Final = frozenset(
+    {"anthropic", "openai-responses", "anthropic-events", "gemini", "bedrock", "agent-framework"}
+)
+# The family of calls that wait for a person first, where a format marks that on the call.
+_ASKING: Final = {"anthropic-events": "mcp", "agent-framework": FUNCTION}
 _FAMILIES: Final = {
     "openai-chat": (FUNCTION, "custom"),
     "openai-responses": (FUNCTION, "custom", "shell", "apply_patch", "computer", "local_shell"),
     "anthropic-events": ("custom", "server", "mcp"),
+    "agent-framework": (FUNCTION, "computer", "shell"),
 }
 
 _WORDS: Final = (
@@ -99,14 +104,14 @@ def _rounds(draw: Any, format: str, ids: _Ids) -> list[Step]:
     if hosted:
         return [Hosted(ids.next(), mcp=draw(st.booleans()))]
     steps: list[Step] = [Think(draw(_texts))] if draw(st.integers(0, 4)) == 0 else []
-    asks = format == "anthropic-events" and draw(st.integers(0, 3)) == 0
+    asks = format in _ASKING and draw(st.integers(0, 3)) == 0
     count = draw(st.sampled_from((1, 1, 1, 2, 3, 4)))
     calls = tuple(
         Call(
             ids.next(),
             draw(st.sampled_from(("look_up", "edit"))),
             draw(_arguments),
-            "mcp" if asks else draw(st.sampled_from((families[0], *families))),
+            _ASKING[format] if asks else draw(st.sampled_from((families[0], *families))),
             draw(_thoughts) if at else None,
             asks=asks,
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lockstitch.transcript import Reasoning
 from lockstitch.writing import (
+    agent_framework,
     anthropic,
     bedrock,
     gemini,
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 WRITERS: Final[dict[str, Writer]] = {
+    "agent-framework": agent_framework.WRITER,
     "anthropic": anthropic.WRITER,
     "bedrock": bedrock.WRITER,
     "gemini": gemini.WRITER,

@@ -49,6 +49,7 @@ _TARGETS: Final = {
     "mistral": ("portable", "mistral"),
     "gemini": ("portable", "gemini"),
     "bedrock": ("portable", "bedrock"),
+    "agent-framework": ("portable", "openai-chat", "openai-responses", "anthropic"),
 }
 
 
