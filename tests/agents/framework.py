@@ -65,7 +65,9 @@ class ScriptedClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClien
 
     def _said(self, messages):
         asked = next(
-            at for at in range(len(messages) - 1, -1, -1) if messages[at].role == "user" and messages[at].text
+            at
+            for at in range(len(messages) - 1, -1, -1)
+            if messages[at].role == "user" and messages[at].text
         )
         kind, _, number = messages[asked].text.partition(" ")
         rounds = sum(
@@ -111,6 +113,8 @@ async def turn(agent, session, kind, number):
     """One turn, with what the user says to a request for approval."""
     answer = await agent.run(f"{kind} {number}", session=session)
     while answer.user_input_requests:
-        said = [one.to_function_approval_response(kind == "ask") for one in answer.user_input_requests]
+        said = [
+            one.to_function_approval_response(kind == "ask") for one in answer.user_input_requests
+        ]
         answer = await agent.run(Message("user", said), session=session)
     return answer

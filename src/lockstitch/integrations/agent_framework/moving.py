@@ -87,9 +87,7 @@ async def move(chat: AsyncSession, name: str) -> Moved:
     natives, broken = _read(entries)
     if natives:
         await chat.append(natives, key=f"moved:{label.decode()}")
-    put_aside = [
-        part for at in broken for part in (f"{label.decode()}:{at}".encode(), entries[at])
-    ]
+    put_aside = [part for at in broken for part in (f"{label.decode()}:{at}".encode(), entries[at])]
     await _asked(chat, Lua(_SETTLE, (taken, damaged), (label, *put_aside)))
     moved = Moved(len(natives), broken, damaged if broken else "")
     _tell(moved)
