@@ -1,4 +1,4 @@
-"""Short names for messages of agent-framework, and short words for what stands in a list of them."""
+"""Short names for messages of agent-framework, and short words for what stands in a list."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def allowing(id, occurrence, allowed=True):
 
 
 def words(messages):
-    """Each message as what matters of it: `c1` is a call, `r-c1` its result, texts are themselves."""
+    """What matters of each message: `c1` is a call, `r-c1` its result, texts are themselves."""
     return ["+".join(_word(content) for content in message.contents) for message in messages]
 
 

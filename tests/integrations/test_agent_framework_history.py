@@ -1,4 +1,4 @@
-"""The history provider over any store: what the framework's base class asks, and what it may rely on."""
+"""The history provider over any store: what the framework asks of it, and may rely on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("agent_framework")
 
 from agent_framework import AgentSession, Content, HistoryProvider, Message, SessionContext
-from agents.framework import ScriptedClient, agent_of, turn
-from agents.messages import allowing, answering, asking, calling, done, said, user, words
 
 import lockstitch as ls
+from agents.framework import ScriptedClient, agent_of, turn
+from agents.messages import allowing, answering, asking, calling, done, said, user, words
 from lockstitch.integrations.agent_framework import LockstitchHistoryProvider
 
 STORES = ["memory", "sqlite", "sync sqlite", "sync memory"]

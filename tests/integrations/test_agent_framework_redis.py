@@ -1,4 +1,4 @@
-"""The provider for Redis: the constructor of agent-framework-redis, and what its windows are now."""
+"""The provider for Redis: the constructor of agent-framework-redis, and its windows now."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ pytest.importorskip("agent_framework")
 
 import redis
 from agent_framework import AgentSession, Content, Message, SessionContext
+
+import lockstitch as ls
 from agents.messages import (
     allowing,
     answering,
@@ -22,8 +24,6 @@ from agents.messages import (
     user,
     words,
 )
-
-import lockstitch as ls
 from lockstitch.integrations.agent_framework import RedisHistoryProvider
 
 _NUMBERS = itertools.count()

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.document.objects import LIST_KEYS, NESTED, is_message
+from lockstitch.errors import CannotFit, Conflict, CorruptRow, FormatError
 from lockstitch.facts import TOOL
 from lockstitch.formats import ALL, is_distinct
 from lockstitch.formats.base import DEFINITE, LIKELY, NO
@@ -406,9 +406,9 @@ def _seq(entry: Entry) -> int:
 def _is_one(messages: Any) -> bool:
     """Whether something is one message rather than several."""
     if isinstance(messages, Mapping):
-        return is_message(messages) or not isinstance(messages.get(NESTED), (Mapping, list, tuple)) and not any(
+        return is_message(messages) or (not isinstance(messages.get(NESTED), (Mapping, list, tuple)) and not any(
             isinstance(messages.get(key), (list, tuple)) for key in LIST_KEYS
-        )
+        ))
     if isinstance(messages, msgspec.Raw):
         return True
     return not isinstance(messages, Iterable) or hasattr(messages, "model_dump")

@@ -3,7 +3,7 @@
     LockstitchHistoryProvider    keeps histories in any store
     RedisHistoryProvider         the same in Redis or Valkey, in the place of agent-framework-redis
 
-Needs `lockstitch[agent-framework]`; nothing of the framework is imported before a name is asked for.
+Needs `lockstitch[agent-framework]`; the framework is imported when a name is asked for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Messages of the framework: what is kept of one, and what the framework is given back.
 
-Knows: `Message.to_dict` and `from_dict`; which entries of `additional_properties` are notes that the
-framework makes for a run of its own; that a newer version of it may have written what this one
+Knows: `Message.to_dict` and `from_dict`; which entries of `additional_properties` are notes that
+the framework makes for a run of its own; that a newer version of it may have written what this one
 cannot read.
 
 Must not know: stores, limits.

@@ -1,8 +1,8 @@
 """A history provider of the framework over any store.
 
-Knows: the framework's `HistoryProvider`, whose flags decide what is loaded and stored, and when. What
-the model is shown is a session's window; what is saved is appended to its record, all of it, however
-often the same words are said.
+Knows: the framework's `HistoryProvider`, whose flags decide what is loaded and stored, and when.
+What the model is shown is a session's window; what is saved is appended to its record, all of it,
+however often the same words are said.
 
 Must not know: any server.
 """
@@ -40,8 +40,8 @@ class LockstitchHistoryProvider(HistoryProvider):
     """Keeps the history of an agent in a store of Lockstitch's.
 
     Args:
-        store: the address of a store, as for `lockstitch.open_async_store`; or a store, or a client,
-            that is open already, which is lent.
+        store: the address of a store, as for `lockstitch.open_async_store`; or a store that is
+            open already, which is lent, or a client, which is lent too.
         source_id: names this provider; two providers of different names never share a history.
         load_messages: whether the history is loaded before a run; this and the four that follow are
             the framework's own.

@@ -75,7 +75,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "redis_memory"
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - as FBT001 below
         self,
         source_id: str = DEFAULT_SOURCE_ID,
         redis_url: str | None = None,

@@ -208,7 +208,8 @@ class AsyncRedisDriver:
         if isinstance(step, Script):
             return self._run(step)
         if isinstance(step, Lua):
-            return self._client.execute_command(*_lua(step), **_BYTES)
+            answer: Awaitable[Any] = self._client.execute_command(*_lua(step), **_BYTES)
+            return answer
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
