@@ -68,12 +68,16 @@ def find_list(body: Mapping[str, Any]) -> tuple[tuple[str, ...], Any]:
 
     A bare string input is a list of one.
     """
-    held = [] if is_message(body) else [
-        key
-        for key in LIST_KEYS
-        if isinstance(body.get(key), (list, tuple))
-        or (key == "input" and isinstance(body.get(key), str))
-    ]
+    held = (
+        []
+        if is_message(body)
+        else [
+            key
+            for key in LIST_KEYS
+            if isinstance(body.get(key), (list, tuple))
+            or (key == "input" and isinstance(body.get(key), str))
+        ]
+    )
     if len(held) > 1:
         raise FormatError(
             f"the object holds {' and '.join(map(repr, held))}: hand over the list you mean"

@@ -171,13 +171,17 @@ def _encoded(kind: str, value: Any) -> int:
     return len(text) if bare or text.startswith("data:") else 0
 
 
+# Keys that other formats have in a message.
+_OTHERS = frozenset({"parts", "contents", "type"})
+
+
 def evidence(native: Any) -> int:
     """Say how strongly one message speaks for this format."""
     message = native if type(native) is dict else _message(native)
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         return NO
-    if "parts" in message or "contents" in message or "type" in message or message.get("function_call"):
+    if not _OTHERS.isdisjoint(message) or message.get("function_call"):
         return NO
     strength = LIKELY if role == "assistant" and "prefix" in message else FITS
     content = message.get("content")

@@ -406,9 +406,10 @@ def _seq(entry: Entry) -> int:
 def _is_one(messages: Any) -> bool:
     """Whether something is one message rather than several."""
     if isinstance(messages, Mapping):
-        return is_message(messages) or (not isinstance(messages.get(NESTED), (Mapping, list, tuple)) and not any(
+        held = isinstance(messages.get(NESTED), (Mapping, list, tuple)) or any(
             isinstance(messages.get(key), (list, tuple)) for key in LIST_KEYS
-        ))
+        )
+        return is_message(messages) or not held
     if isinstance(messages, msgspec.Raw):
         return True
     return not isinstance(messages, Iterable) or hasattr(messages, "model_dump")

@@ -121,11 +121,10 @@ def _asked(step: Calls) -> list[Content]:
         contents.append({"type": "text", "text": step.text})
     for call in step.calls:
         contents += [*_thought(call.thought), _called(call)]
-    contents += [
-        {"type": "function_approval_request", "id": f"ask_{call.id}", "function_call": _called(call)}
-        for call in step.calls
-        if call.asks
-    ]
+    for call in step.calls:
+        if call.asks:
+            request = {"type": "function_approval_request", "id": f"ask_{call.id}"}
+            contents.append({**request, "function_call": _called(call)})
     return contents
 
 
@@ -149,5 +148,5 @@ def _hosted(step: Hosted) -> list[Content]:
     if step.mcp:
         call = {"type": "mcp_server_tool_call", "call_id": step.id, "tool_name": "find"}
         return [call, {"type": "mcp_server_tool_result", "call_id": step.id, "output": said}]
-    call = {"type": "code_interpreter_tool_call", "call_id": step.id, "inputs": said}
-    return [call, {"type": "code_interpreter_tool_result", "call_id": step.id, "outputs": said}]
+    ran: Content = {"type": "code_interpreter_tool_call", "call_id": step.id, "inputs": said}
+    return [ran, {"type": "code_interpreter_tool_result", "call_id": step.id, "outputs": said}]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lockstitch.formats.base import mapping
-from lockstitch.transcript import ToolResult
 from lockstitch.writing.base import Fields, Writer, edited, inside, text_of, without
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lockstitch.transcript import Part, ToolCall
+    from lockstitch.transcript import Part, ToolCall, ToolResult
 
 __all__ = ["WRITER"]
 
