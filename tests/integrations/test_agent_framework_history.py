@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -476,3 +478,20 @@ def test_system_messages_and_names_of_authors_are_kept():
 
     assert [one.role for one in found] == ["system", "user", "assistant"]
     assert found[2].author_name == "clerk"
+
+
+def test_without_the_framework_the_error_names_what_to_install():
+    code = """
+import sys
+sys.modules["agent_framework"] = None
+import lockstitch.integrations.agent_framework as found
+from lockstitch import MissingExtra
+for name in ("LockstitchHistoryProvider", "RedisHistoryProvider"):
+    try:
+        getattr(found, name)
+    except MissingExtra as error:
+        print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    expected = "agent-framework-core is not installed: pip install 'lockstitch[agent-framework]'"
+    assert ran.stdout.splitlines() == [expected] * 2
