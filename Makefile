@@ -81,6 +81,10 @@ test-long: setup ## The long tests: far searches by Hypothesis, and what takes m
 test-servers: setup ## 5,000 broken histories a provider: real SDK clients against the strict servers
 	@$(BIN)/python tests/service/matrix.py
 
+.PHONY: test-seeds
+test-seeds: ## The published tests of the systems that Lockstitch stands in for, against Lockstitch
+	@tests/seeds/run.sh
+
 .PHONY: approve
 approve: setup ## Tell the accounts of broken histories anew, to be read and committed
 	@$(BIN)/python tests/conformance/accounts.py
@@ -116,6 +120,6 @@ lock: setup ## Write the hash-pinned files anew from pyproject.toml and dev.in
 
 .PHONY: clean
 clean: ## Remove everything that these targets make
-	@rm -rf $(VENV) mutants .venv-bench .venv-bench-stores .venv-bench-validity .venv-bench-semantic-kernel site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf $(VENV) mutants .venv-bench .venv-bench-stores .venv-bench-validity .venv-bench-semantic-kernel .venv-seeds site dist build .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@rm -f .coverage .coverage.*
 	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

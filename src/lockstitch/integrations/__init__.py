@@ -1,7 +1,8 @@
-"""Integrations: Lockstitch beside other packages, one file each, each behind an extra.
+"""Integrations: Lockstitch beside other packages, one module each, behind an extra each.
 
     openai, anthropic, langchain, litellm    summarizers, for `summarize` and `asummarize`
     otel                                     spans and metrics of operations, for OpenTelemetry
+    symfonic                                 symfonic's history functions, under their names
 
 Import the one you need; this package imports none of them.
 """
