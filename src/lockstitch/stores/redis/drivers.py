@@ -106,8 +106,6 @@ class RedisDriver:
     def _answer(self, step: Any) -> Any:
         if isinstance(step, Script):
             return self._run(step)
-        if isinstance(step, Lua):
-            return self._client.execute_command(*_lua(step), **_BYTES)
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
@@ -208,8 +206,7 @@ class AsyncRedisDriver:
         if isinstance(step, Script):
             return self._run(step)
         if isinstance(step, Lua):
-            answer: Awaitable[Any] = self._client.execute_command(*_lua(step), **_BYTES)
-            return answer
+            return self._lend(step)
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
@@ -223,6 +220,10 @@ class AsyncRedisDriver:
             if not unknown_script(error):
                 raise
         return await execute("EVAL", source, len(keys), *keys, *step.arguments, **_BYTES)
+
+    async def _lend(self, step: Lua) -> Any:
+        given = ("EVAL", step.source, len(step.keys), *step.keys, *step.arguments)
+        return await self._client.execute_command(*given, **_BYTES)
 
     async def _scan(self, step: Scan) -> Any:
         client = self._client
@@ -299,10 +300,6 @@ def _server(client: Any, name: str) -> Any:
     if node is None:
         raise StoreUnavailable(f"{name} has left the cluster while it was looked through")
     return node
-
-
-def _lua(step: Lua) -> tuple[Any, ...]:
-    return ("EVAL", step.source, len(step.keys), *step.keys, *step.arguments)
 
 
 def _scanning(step: Scan, cursor: int) -> tuple[Any, ...]:

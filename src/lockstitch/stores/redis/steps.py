@@ -29,6 +29,8 @@ class Script(msgspec.Struct, frozen=True, gc=False):
 class Lua(msgspec.Struct, frozen=True, gc=False):
     """Run a script that is none of a session's, on keys of somebody else's, in one round trip.
 
+    Only drivers that are awaited carry it out: so are all who ask for it.
+
     Args:
         source: the text of the script.
         keys: the keys that it touches, all in one slot.
