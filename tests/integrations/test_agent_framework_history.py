@@ -75,6 +75,18 @@ def test_what_is_saved_comes_back_in_any_store(store):
     assert all(isinstance(one, Message) for one in found)
 
 
+def test_what_is_saved_comes_back_from_postgresql_too(postgres):
+    async def main():
+        async with LockstitchHistoryProvider(postgres, "of-this-test", max_messages=4) as history:
+            for number in range(4):
+                await history.save_messages("s", [user(str(number)), done("ok")])
+            found = words(await history.get_messages("s"))
+            await history.clear("s")
+            return found
+
+    assert asyncio.run(main()) == ["2", "ok", "3", "ok"]
+
+
 def test_an_unknown_session_has_no_messages_and_an_empty_save_stores_none(store):
     assert kept(store) == []
     assert kept("memory://", []) == []

@@ -277,6 +277,20 @@ def test_a_key_of_somebody_else_under_that_name_is_left_alone(theirs):
     assert theirs.client.get(theirs.name) == b"mine"
 
 
+def test_a_strategy_that_keeps_nothing_costs_no_list(theirs):
+    theirs.write(user("1"), done("2"))
+
+    async def main():
+        async with theirs.ours(strategy=ls.SlidingWindowHistoryStrategy(0)) as history:
+            moved = await history.move("s")
+            nothing = await history.get_messages("s")
+        return moved, nothing, theirs.client.llen(moved.kept)
+
+    moved, nothing, left = asyncio.run(main())
+    assert (moved.messages, nothing, left) == (0, [], 3)
+    assert shown(theirs.ours()) == ["1", "2"]
+
+
 # --- crashes, and several movers -----------------------------------------------------------------
 
 

@@ -61,7 +61,8 @@ class Moved(msgspec.Struct, frozen=True):
     Args:
         messages: how many of its entries are messages of the session now.
         damaged: why each of the others is none, by its place in the list.
-        kept: the key of a hash that holds those as they were; empty where there are none.
+        kept: the key of a hash that holds those as they were; empty where there are none. Of a
+            session that keeps nothing, the key of the list itself, which is left as it was.
     """
 
     messages: int = 0
@@ -86,7 +87,10 @@ async def move(chat: AsyncSession, name: str) -> Moved:
     label, *entries = found
     natives, broken = _read(entries)
     if natives:
-        await chat.append(natives, key=f"moved:{label.decode()}")
+        stored = await chat.append(natives, key=f"moved:{label.decode()}")
+        if stored.count != len(natives):
+            # The session keeps nothing, by its strategy: then what was taken stays where it is.
+            return Moved(0, broken, taken)
     put_aside = [part for at in broken for part in (f"{label.decode()}:{at}".encode(), entries[at])]
     await _asked(chat, Lua(_SETTLE, (taken, damaged), (label, *put_aside)))
     moved = Moved(len(natives), broken, damaged if broken else "")

@@ -111,6 +111,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         check_size("max_messages", max_messages, optional=True)
         self.key_prefix, self.key_format, self.max_messages = key_prefix, key_format, max_messages
         self.tenant_id, self.application_id, self.agent_id = tenant_id, application_id, agent_id
+        self.redis_url = redis_url
         self._made: Any = None
         client = given[0]
         if credential_provider is not None:
