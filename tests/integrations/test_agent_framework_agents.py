@@ -154,6 +154,33 @@ def test_a_run_that_fails_stores_nothing_of_it(valkey):
     assert asyncio.run(main()) == []
 
 
+@pytest.mark.parametrize("per_call", [False, True])
+def test_what_a_compaction_of_theirs_hides_in_one_run_is_there_in_the_next(valkey, per_call):
+    """Its marks stand on the messages that are saved; they are about that run and no other."""
+    from agent_framework import TruncationStrategy
+
+    hiding = TruncationStrategy(max_n=3, compact_to=2)
+
+    async def main():
+        async with provider(valkey, f"one-{next(_NUMBERS)}", "portable") as history:
+            client = ScriptedClient()
+            agent = agent_of(client, history, per_call=per_call)
+            session = agent.create_session(session_id="one")
+            agent.compaction_strategy = hiding
+            for number in range(5):
+                await turn(agent, session, "say", number)
+            hidden = client.requests[-1]
+            agent.compaction_strategy = None
+            await turn(agent, session, "say", "all")
+            return hidden, client.requests[-1]
+
+    hidden, whole = asyncio.run(main())
+    assert len(hidden) < 4
+    texts = [one["contents"][0]["text"] for one in whole]
+    assert texts == [*[text for number in range(5) for text in (f"say {number}", "ok")], "say all"]
+    assert not any("_group" in one["additional_properties"] for one in whole)
+
+
 # --- OpenAI --------------------------------------------------------------------------------------
 
 
