@@ -15,8 +15,8 @@ import httpx
 from agent_framework import AgentSession, Content, Message, SessionContext
 
 import lockstitch as ls
-from agents.framework import KINDS, ScriptedClient, agent_of, turn
-from agents.messages import answering, call_content, done, user, words
+from frameworks.agents import KINDS, ScriptedClient, agent_of, turn
+from frameworks.messages import answering, call_content, done, user, words
 from lockstitch.integrations.agent_framework import RedisHistoryProvider
 from lockstitch.testing.servers import Call, OpenAIResponsesServer, Say, Think
 from lockstitch.testing.servers.responses_ledger import ResponsesLedger

@@ -15,8 +15,8 @@ pytest.importorskip("agent_framework")
 from agent_framework import AgentSession, Content, HistoryProvider, Message, SessionContext
 
 import lockstitch as ls
-from agents.framework import ScriptedClient, agent_of, turn
-from agents.messages import allowing, answering, asking, calling, done, said, user, words
+from frameworks.agents import ScriptedClient, agent_of, turn
+from frameworks.messages import allowing, answering, asking, calling, done, said, user, words
 from lockstitch.integrations.agent_framework import LockstitchHistoryProvider
 
 STORES = ["memory", "sqlite", "sync sqlite", "sync memory"]

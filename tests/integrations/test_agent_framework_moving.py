@@ -15,7 +15,7 @@ import redis
 from hypothesis import assume, given, strategies
 
 import lockstitch as ls
-from agents.messages import answering, calling, done, user, words
+from frameworks.messages import answering, calling, done, user, words
 from lockstitch.integrations.agent_framework import RedisHistoryProvider
 from lockstitch.integrations.agent_framework.lists import (
     Scope,

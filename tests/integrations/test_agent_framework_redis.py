@@ -13,7 +13,7 @@ import redis
 from agent_framework import AgentSession, Content, Message, SessionContext
 
 import lockstitch as ls
-from agents.messages import (
+from frameworks.messages import (
     allowing,
     answering,
     asking,

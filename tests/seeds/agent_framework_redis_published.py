@@ -23,7 +23,16 @@ import redis.asyncio as redis
 from agent_framework_redis import RedisHistoryProvider as Theirs
 
 import lockstitch as ls
-from agents.messages import allowing, answering, asking, call_content, calling, done, thinking, user
+from frameworks.messages import (
+    allowing,
+    answering,
+    asking,
+    call_content,
+    calling,
+    done,
+    thinking,
+    user,
+)
 from lockstitch.integrations.agent_framework import RedisHistoryProvider as Ours
 from servers.redis_servers import RedisServer
 

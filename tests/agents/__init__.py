@@ -1,1 +1,0 @@
-"""Agents of frameworks whose model is a script."""
