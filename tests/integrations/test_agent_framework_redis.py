@@ -199,6 +199,13 @@ def test_a_limit_of_nothing_stores_nothing_and_leaves_alone_what_is_there(valkey
     assert window(valkey, [], **scope) == ["old"]
 
 
+def test_a_limit_in_tokens_may_stand_beside_one_in_messages(valkey, scope):
+    saves = [[user("word " * 40), done(f"a{number}")] for number in range(9)]
+    shown = window(valkey, saves, max_messages=10, max_tokens=150, **scope)
+    assert shown[-1] == "a8"
+    assert 2 <= len(shown) < 10
+
+
 def test_a_strategy_of_ours_decides_where_one_is_given(valkey, scope):
     strategy = ls.StepsHistoryStrategy(max_messages=6, trim_to=2)
     saves = [[user(str(number)), done(f"a{number}")] for number in range(4)]

@@ -29,6 +29,8 @@ __all__ = ["RedisHistoryProvider"]
 
 # So many sessions are remembered as moved; who comes after that is looked at once more.
 _REMEMBERED: Final = 100_000
+# As many as the limit lets, as it was promised; by itself a session would cut to half of it.
+_ALL_THAT_FIT: Final = HistoryDirective("sliding_window", low_water=1.0)
 
 
 class RedisHistoryProvider(LockstitchHistoryProvider):
@@ -99,12 +101,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         store_context_from: set[str] | None = None,
         **options: Any,
     ) -> None:
-        given = [one for one in (redis_client, redis_url, credential_provider) if one is not None]
-        if len(given) != 1:
-            raise ValueError(
-                "give exactly one of redis_client, redis_url and credential_provider, "
-                f"got {len(given)}"
-            )
+        client = _one_of(redis_client, redis_url, credential_provider)
         if credential_provider is not None and host is None:
             raise ValueError("credential_provider needs a host")
         _check_scope(key_format, tenant_id, application_id, agent_id)
@@ -113,7 +110,6 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         self.tenant_id, self.application_id, self.agent_id = tenant_id, application_id, agent_id
         self.redis_url = redis_url
         self._made: Any = None
-        client = given[0]
         if credential_provider is not None:
             client = self._made = _client(
                 host=host,
@@ -122,13 +118,8 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
                 username=username,
                 credential_provider=credential_provider,
             )
-        if max_messages and "strategy" not in options:
-            # All that fit, as it was promised; by itself a session would cut to half of it.
-            options["strategy"] = HistoryDirective(
-                "sliding_window", window_messages=max_messages, trim_to=max_messages
-            )
-        elif max_messages:
-            options["max_messages"] = max_messages
+        if max_messages:
+            options = {"strategy": _ALL_THAT_FIT, **options, "max_messages": max_messages}
         self._moved: set[str] = set()
         super().__init__(
             open_async_store(client, prefix=f"{escaped(key_prefix)}|lockstitch|"),
@@ -219,6 +210,16 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         await super().aclose()
         if self._made is not None:
             await self._made.aclose()
+
+
+def _one_of(*sources: Any) -> Any:
+    """Return where the server is to be found, if that was said once."""
+    given = [one for one in sources if one is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"give exactly one of redis_client, redis_url and credential_provider, got {len(given)}"
+        )
+    return given[0]
 
 
 def _check_scope(
