@@ -15,8 +15,10 @@ CALLS = {
     "image_call": "image_generation_tool_call",
     "search_call": "search_tool_call",
 }
-RESULTS = {short.replace("call", "result"): long.replace("_call", "_result")
-           for short, long in CALLS.items()}
+RESULTS = {
+    short.replace("call", "result"): long.replace("_call", "_result")
+    for short, long in CALLS.items()
+}
 
 
 def vectors():

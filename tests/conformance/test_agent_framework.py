@@ -1,4 +1,4 @@
-"""The 88 vectors of agent-framework: our groups and windows beside what its package makes of them."""
+"""The 88 vectors of agent-framework: our groups and windows beside those of its package."""
 
 from __future__ import annotations
 

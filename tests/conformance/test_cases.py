@@ -10,7 +10,7 @@ import pytest
 DATA = Path(__file__).parent / "data"
 CASES = [json.loads(line) for line in (DATA / "cases.jsonl").read_text().splitlines()]
 # The formats whose targets have their rules in the catalogue.
-READ = {"openai-chat", "anthropic", "openai-responses", "langchain"}
+READ = {"openai-chat", "anthropic", "openai-responses", "langchain", "agent-framework"}
 
 
 @pytest.fixture(scope="module")

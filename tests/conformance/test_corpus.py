@@ -12,6 +12,7 @@ import lockstitch as ls
 CORPUS = Path(__file__).parent / "data" / "corpus"
 FILES = sorted(path for path in CORPUS.glob("*/*") if path.is_file())
 NATIVE = {
+    "agent_framework": "openai-chat",
     "anthropic": "anthropic",
     "bedrock_converse": "bedrock",
     "gemini": "gemini",

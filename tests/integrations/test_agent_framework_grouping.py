@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,7 +117,11 @@ def test_a_result_in_the_models_message_closes_its_call():
 
 def test_the_id_of_an_occurrence_goes_before_the_providers():
     first, second = call("a", id="one"), call("a", id="two")
-    late = [Message("tool", [found("a", id="two")]), user(), Message("tool", [found("a", id="one")])]
+    late = [
+        Message("tool", [found("a", id="two")]),
+        user(),
+        Message("tool", [found("a", id="one")]),
+    ]
     assert names([says(first), user(), says(second), user(), *late]) == [0, 1, 2, 3, 2, 5, 0]
     swapped = [late[2], user(), late[0]]
     history = [says(first), user(), says(second), user(), *swapped]
@@ -188,3 +194,19 @@ def test_groups_are_never_coarser_nor_finer_than_the_packages_where_it_splits_no
     assert not differences
     assert counts["equal"] > 150
     assert counts["split by the package"] > 30
+
+
+def test_without_the_package_groups_are_to_be_had_and_compaction_names_the_extra():
+    script = (
+        "import sys\n"
+        "sys.modules['agent_framework'] = None\n"
+        "from lockstitch.integrations import agent_framework as ours\n"
+        "print(ours.group_messages([{'role': 'user', 'contents': []}])[0]['kind'])\n"
+        "try:\n"
+        "    ours.LockstitchCompaction\n"
+        "except Exception as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("user\nMissingExtra")
+    assert "lockstitch[agent-framework]" in ran.stdout

@@ -113,8 +113,8 @@ def names_of(spans):
     """Return the group of each message, as the place of its first one."""
     first, names = {}, []
     for span in spans:
-        for at in range(span["start_index"], span["end_index"] + 1):
-            names.append(first.setdefault(span["group_id"], at))
+        name = first.setdefault(span["group_id"], span["start_index"])
+        names += [name] * (span["end_index"] - span["start_index"] + 1)
     return names
 
 

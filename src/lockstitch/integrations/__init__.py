@@ -1,6 +1,8 @@
 """Integrations: Lockstitch beside other packages, one module each, behind an extra each.
 
     openai, anthropic, langchain, litellm    summarizers, for `summarize` and `asummarize`
+    agent_framework                          histories, groups and compaction for Microsoft's
+                                             agent-framework
     otel                                     spans and metrics of operations, for OpenTelemetry
     symfonic                                 symfonic's history functions, under their names
 

@@ -88,8 +88,8 @@ def test_there_are_26_types_and_one_that_nobody_knows():
 def test_every_content_is_read_counted_and_written_back_as_it_was(content, kind, role):
     native = message(role, content, message_id="m1", x_new={"a": [None]})
     (part,) = FORMAT.parts(native)
-    told = isinstance(part, ToolResult) if (role, kind) == ("tool", Text) else True
-    assert told and (type(part) is kind or (role, kind) == ("tool", Text))
+    # What a tool says is an answer.
+    assert type(part) is (ToolResult if (role, kind) == ("tool", Text) else kind)
     assert part.path == "contents[0]"
     assert FORMAT.facts(native) == facts_of(ROLES[role], FORMAT.parts(native))
     transcript = ls.load([native])
@@ -390,6 +390,7 @@ def test_a_call_without_a_result_is_answered_in_its_own_kind(made):
 
 
 def test_an_orphan_becomes_a_note_of_the_users():
-    mended = ls.repair([message("user", text()), message("tool", result()), message("user", text())])
+    history = [message("user", text()), message("tool", result()), message("user", text())]
+    mended = ls.repair(history)
     assert mended.ok
     assert [one["role"] for one in mended.messages if "ok" in str(one)] == ["user"]

@@ -47,7 +47,7 @@ class Span(TypedDict):
 class _Row:
     """What grouping asks of one message."""
 
-    __slots__ = ("asks", "reasoned", "role", "tool", "thinks")
+    __slots__ = ("asks", "reasoned", "role", "thinks", "tool")
 
     def __init__(self, message: Message, role: str, *, searches: bool) -> None:
         self.role = role
@@ -91,9 +91,7 @@ def group_messages(messages: Sequence[Any]) -> list[Span]:
     for one, other in _ties(transcript, rows):
         a, b = _root(roots, of[one]), _root(roots, of[other])
         roots[max(a, b)] = min(a, b)
-    thinking = {
-        _root(roots, at) for at, span in enumerate(spans) if span["has_reasoning"]
-    }
+    thinking = {_root(roots, at) for at, span in enumerate(spans) if span["has_reasoning"]}
     for at, span in enumerate(spans):
         root = _root(roots, at)
         span["group_id"] = f"group_{spans[root]['start_index']}"
