@@ -54,6 +54,10 @@ SENT = {
     "reasoning before a call": AIMessage(
         [THOUGHT, {"type": "text", "text": "so"}], tool_calls=asks("c")
     ),
+    "reasoning in the form of LangChain's own": AIMessage(
+        [{"type": "reasoning", "reasoning": "hm", "extras": {"signature": "c2ln"}}],
+        response_metadata={"model_provider": "anthropic", "output_version": "v1"},
+    ),
     "reasoning beside the text": AIMessage("so", additional_kwargs={"reasoning_content": "hm"}),
     "a call in the provider's form": AIMessage(
         "",
@@ -220,6 +224,11 @@ def kernel_tool(id_):
 def test_a_dump_has_the_fields_of_langchains_own():
     dumps = as_legacy_messages(as_kernel_history(conversation(), cap=9))
     assert dumps == [message.model_dump() for message in conversation()]
+
+
+def test_a_dump_has_no_response_metadata():
+    typed = as_kernel_history([SENT["reasoning in the form of LangChain's own"]], cap=1)
+    assert as_legacy_messages(typed)[0]["response_metadata"] == {}
 
 
 def test_a_result_that_the_kernel_made_is_named_after_its_call():

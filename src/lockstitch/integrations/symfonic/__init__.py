@@ -2,6 +2,7 @@
 
     history_trim    `symfonic.agent.history_trim`: the slice, and what is logged of it
     messages        `symfonic.agent.cutover.messages`: typed messages, in and out
+    typed           what typed messages hold, and how one is made of a caller's
     reading         any message as facts
     windows         which stretches of a history stand alone
 

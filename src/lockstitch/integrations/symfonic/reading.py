@@ -34,6 +34,8 @@ _TYPES: Final = {
     "tool": "tool",
     "user": "human",
 }
+_PLAIN_KEYS: Final = frozenset({"role", "content"})
+_PLAIN_ROLES: Final = ("assistant", "system", "user")
 # What an object has at least one of, if it is a message.
 _SIGNS: Final = ("content", "role", "tool_call_id", "tool_calls")
 
@@ -81,12 +83,9 @@ def read(history: Sequence[Any], begin: int = 0, format: str | None = None) -> R
     >>> read([{"role": "assistant", "tool_calls": [{"id": "c1"}]}]).facts[0].asks
     ('c1',)
     """
-    views = [_view(native, begin + at) for at, native in enumerate(history[begin:])]
-    others = [view for view, form in views if form is None]
-    chosen = _LANGCHAIN
-    if others:
-        path = f"history[{begin}:]" if len(others) == len(views) else "others in history"
-        chosen = get_format(format) if format else detect(others, look=ENOUGH, path=path)[0]
+    known: set[type] = set()
+    views = [_view(native, begin + at, known) for at, native in enumerate(history[begin:])]
+    chosen = _chosen(views, begin, format)
     facts: list[Facts] = []
     unsent: set[int] = set()
     for at, (view, own) in enumerate(views):
@@ -112,15 +111,43 @@ def is_langchain(native: Any) -> bool:
     return _LANGCHAIN.evidence(native) == DEFINITE
 
 
-def _view(native: Any, at: int) -> tuple[Any, Format | None]:
-    """Return what a format can read, and which one where that is clear."""
+def _view(native: Any, at: int, known: set[type]) -> tuple[Any, Format | None]:
+    """Return what a format can read, and which one where that is clear.
+
+    `known` are the classes that were found to be LangChain's.
+    """
+    if type(native) in known:
+        return native, _LANGCHAIN
     if isinstance(native, (Mapping, msgspec.Raw)):
         return native, None
     if is_langchain(native):
+        known.add(type(native))
         return native, _LANGCHAIN
     if hasattr(native, "model_dump") and any(hasattr(native, name) for name in ("role", "type")):
         return native, None
     return fields_of(native, f"history[{at}]"), _LANGCHAIN
+
+
+def _chosen(views: Sequence[tuple[Any, Format | None]], begin: int, format: str | None) -> Format:
+    """Find the format of the messages that do not say it each by itself."""
+    others = [view for view, form in views if form is None]
+    if format:
+        return get_format(format)
+    # Plain text is read alike in every format, and there is much of it.
+    telling = [view for view in others if not _is_plain(view)]
+    if not telling:
+        return FORMATS["openai-chat"] if others else _LANGCHAIN
+    path = f"history[{begin}:]" if len(telling) == len(views) else "telling messages of history"
+    return detect(telling, look=ENOUGH, path=path)[0]
+
+
+def _is_plain(view: Any) -> bool:
+    return (
+        type(view) is dict
+        and view.keys() == _PLAIN_KEYS
+        and type(view["content"]) is str
+        and view["role"] in _PLAIN_ROLES
+    )
 
 
 def fields_of(native: Any, where: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lockstitch.facts import ASSISTANT, CALL, OTHER, REQUEST, SYSTEM, USER, Facts
-from lockstitch.pairing import pair
+from lockstitch.pairing import pair, settled_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +50,10 @@ def rounds(reading: Reading) -> Iterator[Round]:
     count = stop = len(facts)
     while stop:
         lead = stop - 1
+        if not facts[lead].linked and not (lead and _bound(facts[lead - 1], facts[lead], reading)):
+            yield Round(lead, stop, "whole")
+            stop = lead
+            continue
         while lead and _answers(facts[lead]):
             lead -= 1
         start = lead
@@ -58,7 +62,7 @@ def rounds(reading: Reading) -> Iterator[Round]:
         if lead < stop - 1 and not any(fact.calls for fact in facts[start : lead + 1]):
             start = lead if _answers(facts[lead]) else lead + 1
             yield Round(start, stop, "broken")
-        elif stop - start == 1 and not facts[start].linked:
+        elif start == lead and _settled(facts, start, stop):
             yield Round(start, stop, "whole")
         else:
             known = reading.unsent.isdisjoint(range(start, stop))
@@ -78,6 +82,14 @@ def _bound(before: Facts, fact: Facts, reading: Reading) -> bool:
     """Whether no window may begin between two messages of the model."""
     together = reading.whole_runs or before.reasoning
     return together and before.role == ASSISTANT == fact.role
+
+
+def _settled(facts: list[Facts], start: int, stop: int) -> bool:
+    """Whether a round is the common one: calls, and exactly their results."""
+    asks = facts[start].asks
+    if not asks or len(set(asks)) < len(asks) or facts[start].role != ASSISTANT:
+        return False
+    return 0 < settled_by(facts, start + 1, asks) == stop - start - 1
 
 
 def _state(facts: Sequence[Facts], *, last: bool) -> Literal["whole", "open", "broken"]:
