@@ -135,7 +135,7 @@ def compare(count):
     """Compare groups over some histories; return the counts and what differs."""
     counts, differences = Counter(), []
     for seed in range(count):
-        messages = history(random.Random(seed))  # noqa: S311 - repeatable, and no secret
+        messages = history(random.Random(seed))
         before = [message.to_dict() for message in messages]
         spans = group_messages(messages)
         ours = names_of(spans)
