@@ -27,7 +27,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one operation came to.
 
     Args:
-        operation: `trim`, `plan` or `summarize`.
+        operation: `trim`, `plan` or `summarize`; of a session also `append` and so on, and `move`
+            of a list that another package has written.
         strategy: the kind of the directive; empty where limits alone were given.
         profile: the target, and `format` the format of the messages.
         model: the model, where it is known.

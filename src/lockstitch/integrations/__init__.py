@@ -1,7 +1,8 @@
 """Integrations: Lockstitch beside other packages, each by itself, each behind an extra.
 
     openai, anthropic, langchain, litellm    summarizers, for `summarize` and `asummarize`
-    agent_framework                          groups and compaction for Microsoft's agent-framework
+    agent_framework                          histories, groups and compaction for Microsoft's
+                                             agent-framework
     otel                                     spans and metrics of operations, for OpenTelemetry
     symfonic                                 symfonic's history functions, under their names
 

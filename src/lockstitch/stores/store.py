@@ -229,7 +229,7 @@ class _Opened:
     def __init__(self, backend: Backend, patience: float) -> None:
         self.backend = backend
         self.effects = _Listing(backend)
-        self._patience = patience
+        self.patience = patience
 
     def _conversation(
         self,
@@ -315,7 +315,7 @@ class _Opened:
             counter=counter,
             summarizer=summarizer,
             blobs=blobs,
-            patience=self._patience if patience is None else patience,
+            patience=self.patience if patience is None else patience,
             ttl=ttl,
         )
 

@@ -18,7 +18,7 @@ from lockstitch.errors import StoreUnavailable
 from lockstitch.stores.redis.backend import RedisBackend
 from lockstitch.stores.redis.failures import crowded, translated, unknown_script
 from lockstitch.stores.redis.sources import SCRIPTS
-from lockstitch.stores.redis.steps import Fields, Scan, Script
+from lockstitch.stores.redis.steps import Fields, Lua, Scan, Script
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -205,6 +205,8 @@ class AsyncRedisDriver:
     def _answer(self, step: Any) -> Awaitable[Any]:
         if isinstance(step, Script):
             return self._run(step)
+        if isinstance(step, Lua):
+            return self._lend(step)
         if isinstance(step, Scan):
             return self._scan(step)
         return self._read(step)
@@ -218,6 +220,10 @@ class AsyncRedisDriver:
             if not unknown_script(error):
                 raise
         return await execute("EVAL", source, len(keys), *keys, *step.arguments, **_BYTES)
+
+    async def _lend(self, step: Lua) -> Any:
+        given = ("EVAL", step.source, len(step.keys), *step.keys, *step.arguments)
+        return await self._client.execute_command(*given, **_BYTES)
 
     async def _scan(self, step: Scan) -> Any:
         client = self._client

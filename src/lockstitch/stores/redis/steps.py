@@ -1,4 +1,4 @@
-"""What the Redis backend asks of its drivers: a script, a piece of a scan, fields of many hashes.
+"""What is asked of the drivers for Redis: a script, a piece of a scan, fields of many hashes.
 
 Must not know: clients.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Fields", "Scan", "Script"]
+__all__ = ["Fields", "Lua", "Scan", "Script"]
 
 
 class Script(msgspec.Struct, frozen=True, gc=False):
@@ -23,6 +23,22 @@ class Script(msgspec.Struct, frozen=True, gc=False):
 
     name: str
     keys: tuple[bytes, ...]
+    arguments: tuple[Any, ...] = ()
+
+
+class Lua(msgspec.Struct, frozen=True, gc=False):
+    """Run a script that is none of a session's, on keys of somebody else's, in one round trip.
+
+    Only drivers that are awaited carry it out: so are all who ask for it.
+
+    Args:
+        source: the text of the script.
+        keys: the keys that it touches, all in one slot.
+        arguments: bytes, texts and whole numbers.
+    """
+
+    source: str
+    keys: tuple[str, ...]
     arguments: tuple[Any, ...] = ()
 
 

@@ -1,0 +1,1 @@
+"""Real frameworks: agents whose model is a script, and short names for messages."""
