@@ -59,9 +59,8 @@ def test_the_plan_accounts_for_every_message():
 @pytest.mark.parametrize("format", sorted(WRITERS))
 def test_every_format_takes_a_summary_of_its_own_kind(agent, format):
     history = agent(format, system=False)
-    done = summarized(
-        history, format=format, profile=format if format != "langchain" else "portable"
-    )
+    profile = "portable" if format in {"agent-framework", "langchain"} else format
+    done = summarized(history, format=format, profile=profile)
     assert ls.check(done.messages, profile="portable", format=format).ok
     assert ls.load(done.messages, format=format).message(0).role == "user"
     assert "in the place of" not in done.summary

@@ -55,6 +55,9 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         application_id: which application's; must be given with scoped names.
         agent_id: which agent's.
         key_format: `scoped`, or `legacy` for names of the prefix and the session alone.
+        profile: the acceptance rules of the target. The default takes a window that begins with the
+            model, as their provider gives one; name that of Anthropic, Gemini or Bedrock, or
+            `portable`, where the user must speak first.
         max_messages: the newest messages that are shown, whole groups at a time; `None` for all. 0
             stores nothing and leaves alone what is there.
         load_messages: as of `LockstitchHistoryProvider`, and so are the four that follow.
@@ -62,7 +65,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         store_inputs: see there.
         store_context_messages: see there.
         store_context_from: see there.
-        options: of each session, as of `LockstitchHistoryProvider`: `strategy`, `profile`, `model`,
+        options: of each session, as of `LockstitchHistoryProvider`: `strategy`, `model`,
             `max_tokens`, `ttl` and so on.
 
     Raises:
@@ -93,6 +96,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
         application_id: str | None = None,
         agent_id: str | None = None,
         key_format: Literal["scoped", "legacy"] = "scoped",
+        profile: str = "openai-chat",
         max_messages: int | None = None,
         load_messages: bool = True,
         store_outputs: bool = True,
@@ -130,6 +134,7 @@ class RedisHistoryProvider(LockstitchHistoryProvider):
             store_context_from=store_context_from,
             store_outputs=store_outputs,
             tenant=tenant_id,
+            profile=profile,
             **options,
         )
         self._owned = redis_client is None
