@@ -1,4 +1,4 @@
-# Sourced by run.sh and validity.sh: find a Python and make environments from hash-pinned files.
+# Sourced by the scripts that compare with other packages: find a Python and make environments from hash-pinned files.
 # shellcheck shell=bash
 
 # The interpreter: PYTHON, else the first of these that is new enough.
@@ -11,7 +11,7 @@ find_python() {
     done
   fi
   if [ -z "$python" ] || ! "$python" -c "$new_enough"; then
-    echo "bench: needs Python 3.11 or newer; name it with PYTHON=/path/to/python3" >&2
+    echo "this needs Python 3.11 or newer; name it with PYTHON=/path/to/python3" >&2
     exit 2
   fi
 }
@@ -21,7 +21,7 @@ make_environment() {
   local venv=$1 pinned=$2 project=${3:-} stamp
   stamp=$(cat "$pinned" pyproject.toml | cksum)
   if [ -f "$venv/.stamp" ] && [ "$(cat "$venv/.stamp")" = "$stamp" ]; then return; fi
-  echo "bench: making $venv (once)" >&2
+  echo "making $venv (once)" >&2
   "$python" -m venv --clear "$venv" || return 1
   local pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input -qq)
   "${pip[@]}" install --require-hashes -r "$pinned" || return 1
