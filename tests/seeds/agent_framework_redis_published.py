@@ -37,6 +37,8 @@ from lockstitch.integrations.agent_framework import RedisHistoryProvider as Ours
 from servers.redis_servers import RedisServer
 
 SEED = 9851
+# What windows of both are judged by: neither of them has the user speak first.
+PROFILE = "openai-chat"
 SESSIONS = ["user-42", "User", "a|b", "a:b", "ä ö", ".x", "con", "x" * 300, "{tag}s", "~none"]
 SCOPES = [
     {"application_id": "shop"},
@@ -86,12 +88,13 @@ async def moves(client, url, draw):
                 for save in history(draw):
                     await theirs.save_messages(session, save)
                 held = await list_of(client, theirs, session)
-                parted += not ls.check(held).ok
+                parted += not ls.check(held, profile=PROFILE).ok
                 async with Ours(redis_url=url, **scope) as ours:
                     shown = await ours.get_messages(session)
                     record = [one.message async for one in ours.session(session).record()]
                 assert record == held, (scope, session)
-                assert ls.check([one.to_dict() for one in shown]).ok, (scope, session)
+                accepted = ls.check([one.to_dict() for one in shown], profile=PROFILE).ok
+                assert accepted, (scope, session)
                 left = [key for key in await client.keys("*") if "|lockstitch|" not in key]
                 assert left == [], left
                 lists, messages = lists + 1, messages + len(held)
@@ -105,14 +108,14 @@ async def beside(client, url, draw, count):
     for number in range(count):
         limit = draw.randrange(4, 20)
         theirs = Theirs(redis_client=client, application_id="theirs", max_messages=limit)
-        ours = Ours(redis_url=url, application_id="ours", max_messages=limit, profile="openai-chat")
+        ours = Ours(redis_url=url, application_id="ours", max_messages=limit)
         for save in history(draw):
             await theirs.save_messages(str(number), save)
             await ours.save_messages(str(number), save)
         for name, provider in (("theirs", theirs), ("ours", ours)):
             shown = [one.to_dict() for one in await provider.get_messages(str(number))]
             assert len(shown) <= limit
-            refused[name] += not ls.check(shown, profile="openai-chat").ok
+            refused[name] += not ls.check(shown, profile=PROFILE).ok
         await ours.aclose()
     return refused
 
