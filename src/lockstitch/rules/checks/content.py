@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lockstitch.facts import ASSISTANT, OTHER, SYSTEM, TOOL, USER
 from lockstitch.formats.base import mapping
 from lockstitch.rules.view import Finding, View
@@ -159,13 +161,22 @@ def empty_error_result(view: View) -> Iterator[Finding]:
 def lone_surrogate(view: View) -> Iterator[Finding]:
     """Find halves of surrogate pairs, which cannot be sent as UTF-8."""
     for index, native in enumerate(view.transcript.natives):
-        where = _surrogate(native, "")
+        where = None if _is_writable(native) else _surrogate(native, "")
         if where is not None:
             yield Finding(
                 index,
                 "the text holds half of a surrogate pair: replace it with U+FFFD",
                 where,
             )
+
+
+def _is_writable(native: object) -> bool:
+    """Whether a message can be written as it is, which tells at once that all its text can."""
+    try:
+        msgspec.json.encode(native)
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def _surrogate(value: object, path: str) -> str | None:
