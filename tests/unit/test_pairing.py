@@ -456,10 +456,16 @@ def test_a_result_for_the_call_settles_a_request_that_nobody_decided():
     assert walk.waiting() == []
 
 
-def test_a_request_after_the_result_still_binds_to_the_call():
-    facts = [SPEAKS, calls("a"), results("a"), requests("r", "a", FUNCTION)]
+def test_a_request_after_the_result_of_a_provider_still_binds_to_the_call():
+    facts = [SPEAKS, calls("a", family="mcp"), results("a", family="mcp"), requests("r", "a")]
     assert names(facts) == [0, 1, 1, 1]
     assert pair(facts).waiting() == []
+
+
+def test_a_request_after_the_result_of_a_client_is_about_another_call_with_that_id():
+    facts = [SPEAKS, calls("a"), results("a"), requests("r", "a", FUNCTION), decides("r")]
+    assert names([*facts, results("a")]) == [0, 1, 1, 3, 3, 3]
+    assert [call.message for call in pair(facts).calls] == [1, 3]
 
 
 def test_a_request_for_a_provider_run_call_is_found_under_its_family():
@@ -468,11 +474,19 @@ def test_a_request_for_a_provider_run_call_is_found_under_its_family():
 
 
 def test_a_request_whose_call_is_missing_stands_for_itself():
-    facts = [SPEAKS, requests("r", "gone", FUNCTION), decides("r")]
+    facts = [SPEAKS, requests("r", "gone"), decides("r")]
     walk = pair(facts)
     assert names(facts) == [0, 1, 1]
     assert walk.unmet == []
     assert walk.requests[0].partner is None
+
+
+def test_a_request_for_a_client_whose_call_is_missing_stands_for_the_call_too():
+    walk = pair([SPEAKS, requests("r", "gone", FUNCTION), decides("r")])
+    assert walk.names == [0, 1, 1]
+    assert walk.unmet == []
+    assert walk.requests[0].partner is walk.calls[0]
+    assert walk.waiting() == [(walk.calls[0], True)]
 
 
 def test_a_request_asked_again_leaves_only_the_newer_one_waiting():
@@ -851,9 +865,9 @@ def test_a_request_about_a_call_answered_in_the_very_first_message_waits_for_not
     first = Facts(
         ASSISTANT,
         (
-            Link(CALL, FUNCTION, "a"),
-            Link(RESULT, FUNCTION, "a"),
-            Link(REQUEST, FUNCTION, "r", None, "a"),
+            Link(CALL, "mcp", "a"),
+            Link(RESULT, "mcp", "a"),
+            Link(REQUEST, "mcp", "r", None, "a"),
         ),
     )
     walk = pair([first, SPEAKS])
