@@ -143,11 +143,10 @@ def _parts(message: Mapping[str, Any], role: str) -> tuple[Part, ...]:
     found = [
         _part(content, f"contents[{index}]") for index, content in enumerate(_contents(message))
     ]
-    if role == TOOL and found and all(isinstance(part, Text) for part in found):
+    texts = [part for part in found if isinstance(part, Text)] if role == TOOL else []
+    if texts and len(texts) == len(found):
         # What a tool says without naming its call answers the one it stands behind.
-        first = found[0]
-        if isinstance(first, Text):
-            found[0] = ToolResult(FUNCTION, None, first.text, None, first.path)
+        found[0] = ToolResult(FUNCTION, None, texts[0].text, None, texts[0].path)
     return tuple(found)
 
 

@@ -95,10 +95,8 @@ def facts(native: Any) -> Facts:
     return _PLAIN.get(role, OTHER_FACTS)
 
 
-def _result_family(kind: Any) -> str | None:
+def _result_family(kind: str) -> str | None:
     """Name the family of a result block; every unknown `..._tool_result` is a server tool's."""
-    if type(kind) is not str:
-        return None
     return _RESULTS.get(kind) or ("server" if kind.endswith("_tool_result") else None)
 
 

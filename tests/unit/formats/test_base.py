@@ -78,6 +78,7 @@ def test_a_dict_is_looked_at_and_not_copied():
         (5, "found int: 5"),
         (Dumps([1]), "found Dumps: "),
         (SimpleNamespace(model_dump=3), "found SimpleNamespace: "),
+        (SimpleNamespace(to_dict=lambda: [1]), "found SimpleNamespace: "),
         ("x" * 5_000, "found str: 'xxxxx"),
     ],
 )
