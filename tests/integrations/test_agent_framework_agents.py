@@ -19,7 +19,6 @@ from frameworks.agents import KINDS, ScriptedClient, agent_of, turn
 from frameworks.messages import answering, call_content, done, user, words
 from lockstitch.integrations.agent_framework import RedisHistoryProvider
 from lockstitch.testing.servers import Call, OpenAIResponsesServer, Say, Think
-from lockstitch.testing.servers.responses_ledger import ResponsesLedger
 
 _NUMBERS = itertools.count()
 TURNS = 60
@@ -185,18 +184,13 @@ def test_what_a_compaction_of_theirs_hides_in_one_run_is_there_in_the_next(valke
 
 
 def openai_client(server, bodies):
-    """The framework's client for OpenAI over a strict server; no network.
-
-    The framework gives calls that it replays an item id of its own making, so the server must not
-    remember which it has issued, as a service that stores nothing does not.
-    """
+    """The framework's client for OpenAI over a strict server; no network."""
     from agent_framework_openai import OpenAIChatClient
     from openai import AsyncOpenAI
 
     class Kept(httpx.ASGITransport):
         async def handle_async_request(self, request):
             bodies.append(json.loads(await request.aread()))
-            server._ledger = ResponsesLedger("accept")
             return await super().handle_async_request(request)
 
     sdk = AsyncOpenAI(

@@ -161,7 +161,7 @@ def _quick(natives: Sequence[Any], formats: tuple[Format, ...], path: str) -> Fo
 def _is_plain(native: Any) -> bool:
     """Whether a message is plain text that every format reads alike, at the least cost.
 
-    Most batches of a chat are nothing else, and eight formats need not be asked about them.
+    Most batches of a chat are nothing else, and the formats need not be asked about them.
     """
     return (
         type(native) is dict

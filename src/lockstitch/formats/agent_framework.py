@@ -154,7 +154,7 @@ def _part(native: Any, path: str) -> Part:
     if isinstance(native, str):
         return Text(native, path)
     content = native if type(native) is dict else _fields(native)
-    kind = content.get("type")
+    kind = str(content.get("type"))
     if kind == "text":
         return said(content.get("text"), path)
     if kind == "text_reasoning":
@@ -176,7 +176,7 @@ def _part(native: Any, path: str) -> Part:
         return _decision(content, path)
     if kind in _MEDIA:
         return _media(content, path)
-    return Opaque(str(kind), _plain(native), path)
+    return Opaque(kind, _plain(native), path)
 
 
 def _pairs_by(content: Mapping[str, Any]) -> str | None:
@@ -221,13 +221,13 @@ def _result(content: Mapping[str, Any], kind: str, path: str) -> ToolResult:
 
 def _answered(content: Mapping[str, Any], key: str) -> Any:
     """Return what was answered: the text, or the items beside it where they hold more than text."""
-    said = content.get(key)
+    told = content.get(key)
     items = content.get("items") if key == "result" else None
     if isinstance(items, (list, tuple)) and items:
         rich = any(_fields(item).get("type") != "text" for item in items if type(item) is not str)
-        if rich or said is None:
+        if rich or told is None:
             return _plain(items)
-    return _plain(said)
+    return _plain(told)
 
 
 def _embedded(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -330,6 +330,15 @@ def test_sealed_reasoning_must_come_back_as_it_was(server):
     assert "required following item" in refused(server, moved, store=False)
 
 
+def test_a_call_may_come_back_under_an_item_id_of_the_clients_own_where_nothing_is_stored(server):
+    body = {"model": MODEL, "store": False, "include": ENCRYPTED}
+    sealed = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"}
+    server.adopt([USER, sealed, call(id="fc_1"), output()])
+    own = [USER, sealed, call(id="fc_own"), output()]
+    assert server.ask({**body, "input": own}).ok
+    assert "required following item" in refused(server, own)
+
+
 def test_a_made_up_history_can_be_adopted(server):
     bare = {"type": "reasoning", "id": "rs_1", "summary": []}
     sealed = {**bare, "id": "rs_2", "encrypted_content": "E"}

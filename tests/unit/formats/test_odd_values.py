@@ -34,6 +34,25 @@ HISTORIES = {
             "content": [{"type": "tool_result", "tool_use_id": "t", "content": "r"}],
         },
     ],
+    "agent-framework": [
+        {"role": "user", "contents": [{"type": "text", "text": "hi"}]},
+        {
+            "role": "assistant",
+            "contents": [
+                {"type": "text_reasoning", "text": "hm", "protected_data": "s"},
+                {"type": "function_call", "call_id": "c", "name": "x", "arguments": "{}"},
+                {
+                    "type": "function_approval_request",
+                    "id": "r",
+                    "function_call": {"type": "function_call", "call_id": "c", "name": "x"},
+                },
+            ],
+        },
+        {
+            "role": "tool",
+            "contents": [{"type": "function_result", "call_id": "c", "result": "r", "items": []}],
+        },
+    ],
     "openai-responses": [
         {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
         {"type": "function_call", "call_id": "c", "name": "x", "arguments": "{}"},
@@ -70,14 +89,15 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "path"), CASES)
 def test_a_value_of_another_kind_is_refused_by_name_or_judged_and_never_a_crash(name, path):
+    profile = "portable" if name == "agent-framework" else name
     for odd in ODD:
         history = with_odd(HISTORIES[name], path, odd)
         for operation in (
             lambda: ls.check(history),  # noqa: B023
-            lambda: ls.check(history, format=name, profile=name),  # noqa: B023
+            lambda: ls.check(history, format=name, profile=profile),  # noqa: B023
             lambda: ls.trim(history, max_tokens=5, on_overflow="smallest"),  # noqa: B023
             lambda: ls.trim(history, format=name, max_messages=1, floor=False),  # noqa: B023
-            lambda: ls.repair(history, format=name, profile=name),  # noqa: B023
+            lambda: ls.repair(history, format=name, profile=profile),  # noqa: B023
         ):
             try:
                 operation()

@@ -168,8 +168,11 @@ class ResponsesLedger:
         name = after.get("id")
         expected = self._follower_of.get(self._name(reasoning))
         if reasoning.get("id") is None or not storing:
-            # Sent back whole, without the server's store: an item without an id is taken.
-            return name is None or expected is None or name == expected
+            # Sent back whole, without the server's store: an item without an id is taken. So is a
+            # call under an item id of the client's own, as agent-framework's client sends each; its
+            # call id says which it is.
+            own = kind(after) == "function_call" and name not in self._reasoning_of
+            return name is None or expected is None or name == expected or own
         return name is not None and (expected is None or name == expected)
 
 
